@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import operad as mx
-from examples.command import read_options
+from examples.command import program
 from examples.data import load_text
 
 BUCKETS = (8, 16, 24, 32)
@@ -82,11 +82,7 @@ def train(epochs: int = 6, quick: bool = False) -> tuple[float, int]:
     return float(perplexity), len(buckets)
 
 
-def main() -> None:
-    """Train as the command line says."""
-    options = read_options(__doc__, epochs=6)
-    perplexity, graphs = train(options.epochs, options.quick)
-    print(f"perplexity per word {perplexity:.1f}, with {graphs} graphs over one set of weights")
+main = program(__doc__, train, 6, "perplexity per word {:.1f}, with {} graphs over one set of weights")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import operad as mx
-from examples.command import read_options
+from examples.command import program
 from examples.data import Digits, load_digits
 
 BATCH = 64
@@ -85,11 +85,7 @@ def train(epochs: int = 15, quick: bool = False) -> tuple[float, float]:
     return accuracy_of(ours, digits, epochs), accuracy_of(built_in, digits, epochs)
 
 
-def main() -> None:
-    """Train as the command line says."""
-    options = read_options(__doc__, epochs=15)
-    ours, built_in = train(options.epochs, options.quick)
-    print(f"held-out accuracy {ours:.1%}, with the built-in operator {built_in:.1%}")
+main = program(__doc__, train, 15, "held-out accuracy {:.1%}, with the built-in operator {:.1%}")
 
 
 if __name__ == "__main__":

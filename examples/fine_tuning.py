@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import operad as mx
-from examples.command import read_options
+from examples.command import program
 from examples.data import Digits, load_digits
 
 BATCH, FEW = 25, 50
@@ -77,10 +77,7 @@ def train(epochs: int = 20, quick: bool = False) -> float:
     return float(dict(module.score(held_out, "acc"))["accuracy"])
 
 
-def main() -> None:
-    """Train as the command line says."""
-    options = read_options(__doc__, epochs=20)
-    print(f"held-out accuracy on 5 to 9: {train(options.epochs, options.quick):.1%} after {FEW} images")
+main = program(__doc__, train, 20, f"held-out accuracy on 5 to 9: {{:.1%}} after {FEW} images")
 
 
 if __name__ == "__main__":

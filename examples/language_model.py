@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import operad as mx
-from examples.command import read_options
+from examples.command import program
 from examples.data import load_text
 
 BATCH, STEPS = 32, 48
@@ -67,11 +67,7 @@ def train(epochs: int = 4, quick: bool = False) -> tuple[float, float]:
     return float(perplexity), unigram_perplexity(seen, unseen, len(alphabet))
 
 
-def main() -> None:
-    """Train as the command line says."""
-    options = read_options(__doc__, epochs=4)
-    model, frequencies = train(options.epochs, options.quick)
-    print(f"perplexity per letter {model:.2f}, of letters by frequency {frequencies:.2f}")
+main = program(__doc__, train, 4, "perplexity per letter {:.2f}, of letters by frequency {:.2f}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import operad as mx
-from examples.command import read_options
+from examples.command import program
 from examples.data import load_digits
 
 BATCH = 64
@@ -54,10 +54,7 @@ def train(epochs: int = 15, quick: bool = False) -> float:
         return float(dict(loaded.score(held_out, "acc"))["accuracy"])
 
 
-def main() -> None:
-    """Train as the command line says."""
-    options = read_options(__doc__, epochs=15)
-    print(f"held-out accuracy {train(options.epochs, options.quick):.1%}")
+main = program(__doc__, train, 15, "held-out accuracy {:.1%}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import operad as mx
-from examples.command import read_options
+from examples.command import program
 from examples.data import load_digits
 
 BATCH, PIXELS, HIDDEN, LATENT = 64, 64, 96, 8
@@ -67,11 +67,7 @@ def train(epochs: int = 60, quick: bool = False) -> tuple[float, float]:
     return float(cost), cost_of_means(digits.train_images, digits.test_images)
 
 
-def main() -> None:
-    """Train as the command line says."""
-    options = read_options(__doc__, epochs=60)
-    model, means = train(options.epochs, options.quick)
-    print(f"held-out digits cost {model:.2f} nats, by mean brightness {means:.2f}")
+main = program(__doc__, train, 60, "held-out digits cost {:.2f} nats, by mean brightness {:.2f}")
 
 
 if __name__ == "__main__":

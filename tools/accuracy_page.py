@@ -16,7 +16,7 @@ Sums = Mapping[str, Mapping[str, float]]
 
 
 def tables(figures: Kept, sums: Sums, machine: str) -> str:
-    """What is written below `BEGIN`."""
+    """The page below `BEGIN`."""
     return "\n".join(
         [
             BEGIN,

@@ -1,4 +1,4 @@
-"""What other libraries give for the cases of `tools.accuracy`, in a process of their own environment.
+"""Results of other libraries for the cases of `tools.accuracy`, in a process of their own environment.
 
 The environments are those of the benchmarks (`tests.benchmarks.environments`). A process reads jobs from its
 standard input, one after another, and writes what MXNet or PyTorch gives: an operator of the same name, or

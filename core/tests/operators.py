@@ -13,16 +13,7 @@ import numpy as np
 from core.tests.simple import OGRAD, OUT, Gradient, simple
 from operad import registry
 from operad.errors import ShapeError
-from operad.op import (
-    Kernel,
-    Operator,
-    OperatorProperty,
-    OpReq,
-    assign,
-    is_known,
-    param,
-    unify_shapes,
-)
+from operad.op import Kernel, Operator, OperatorProperty, OpReq, assign, is_known, param, unify_shapes
 from operad.resource import ResourceRequest
 
 

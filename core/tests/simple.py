@@ -9,16 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from operad.op import (
-    BackwardEntry,
-    Kernel,
-    Operator,
-    OperatorProperty,
-    OpReq,
-    assign,
-    is_known,
-    unify_shapes,
-)
+from operad.op import BackwardEntry, Kernel, Operator, OperatorProperty, OpReq, assign, is_known, unify_shapes
 
 OGRAD, OUT = "ograd", "out_value"
 

@@ -7,20 +7,10 @@ import pytest
 
 from core.tests.graph import networks
 from core.tests.graph.networks import many_uses
-from core.tests.graph.operators import (
-    AddConst,
-    Dense,
-    Tanh,
-    apply,
-    evaluate,
-    gradient_nodes,
-    var,
-)
+from core.tests.graph.operators import AddConst, Dense, Tanh, apply, evaluate, gradient_nodes, var
 from core.tests.graph.planned import execute, planned
 from operad.errors import GraphError
-from operad.graph import (
-    Entry,
-)
+from operad.graph import Entry
 from operad.graph.memory import plan_memory
 from operad.graph.verify import check_plan
 from operad.op import OpReq

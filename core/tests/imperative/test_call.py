@@ -55,6 +55,15 @@ PARTIAL_WRITES = {
 }
 
 
+def overwritten(write):
+    """An array whose computation has failed, after `write`."""
+    x = nd.explode(nd.array(A))
+    with pytest.raises(ZeroDivisionError):
+        x.asnumpy()
+    write(x)
+    return x
+
+
 class TestOut:
     def test_is_written_and_returned(self):
         out = nd.empty(4)
@@ -131,19 +140,13 @@ class TestErrors:
 
     @pytest.mark.parametrize("write", OVERWRITES.values(), ids=OVERWRITES)
     def test_until_the_array_is_overwritten(self, each_engine, write):
-        x = nd.explode(nd.array(A))
-        with pytest.raises(ZeroDivisionError):
-            x.asnumpy()
-        write(x)
+        x = overwritten(write)
         assert x.asnumpy().tolist() == [0.0, 0.0, 0.0, 0.0]
         nd.waitall()
 
     @pytest.mark.parametrize("write", PARTIAL_WRITES.values(), ids=PARTIAL_WRITES)
     def test_though_a_part_is_overwritten(self, each_engine, write):
-        x = nd.explode(nd.array(A))
-        with pytest.raises(ZeroDivisionError):
-            x.asnumpy()
-        write(x)
+        x = overwritten(write)
         for _ in range(2):
             with pytest.raises(ZeroDivisionError):
                 x.asnumpy()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.operator import BackwardArrays, OpContext, OpReq, choose
+from operad.operator import BackwardArrays, KernelCall, OpContext, OpReq, choose
 from operad_sdk import OperatorProperty, gradient, operator, param
 from operad_sdk.vector import machine
 from operator_sdk.sdk.tests.form_kernels import SINGLE, call_of, has_vectors, registered_for_tests
@@ -66,10 +66,16 @@ registered = registered_for_tests(AutoClip, AutoShift, AutoStepped)
 
 @has_vectors
 def test_numbers_that_change_from_call_to_call_are_not_compiled_again_and_again():
-    names = [choose(call_of(AutoClip(limit=i / 8), (300, 100))).forward.name for i in range(1, 40)]
+    def chosen(limit, is_alone):
+        call = KernelCall(AutoClip(limit=limit), od.cpu(), [(300, 100)], [SINGLE], is_alone=is_alone)
+        return choose(call).forward.name
+
+    names = [chosen(i / 8, is_alone=True) for i in range(1, 40)]
     assert names[:8] == ["AutoClip.vector_forward"] * 8
     assert names[-8:] == ["AutoClip.forward"] * 8
-    assert choose(call_of(AutoClip(limit=1 / 8), (300, 100))).forward.name == "AutoClip.vector_forward"
+    assert chosen(1 / 8, is_alone=True) == "AutoClip.vector_forward"
+    # What a graph computes depends on no call before it.
+    assert chosen(77, is_alone=False) == "AutoClip.vector_forward"
 
 
 VALUES = [0.0, -0.0, 1.5, 1e38, 1e300, 1e-40, float("inf"), float("-inf"), float("nan")]

@@ -39,16 +39,17 @@ def test_wide_numbers_have_the_same_rule(shape, axis) -> None:
 def test_shape_type_and_layout_are_those_of_numpy(lengths, seed, keepdims, dtype) -> None:
     random = np.random.default_rng(seed)
     lengths[random.integers(len(lengths))] *= 7
-    most = 2 if dtype == "float16" else 9
-    x = random.integers(0, most, lengths).astype(dtype).transpose(random.permutation(len(lengths)))
+    x = random.integers(0, 9, lengths).astype(dtype).transpose(random.permutation(len(lengths)))
     x = x[tuple(slice(None, None, int(random.choice([1, -1, 2]))) for _ in lengths)]
     axes = tuple(np.flatnonzero(random.integers(0, 2, x.ndim)) - random.integers(0, 2) * x.ndim)
     axis = tuple(int(one) for one in axes) or None
-    expected, found = np.sum(x, axis, keepdims=keepdims), blocked_sum(x, axis, keepdims=keepdims)
+    with np.errstate(over="ignore"):  # of halves
+        expected, found = np.sum(x, axis, keepdims=keepdims), blocked_sum(x, axis, keepdims=keepdims)
     assert (type(found), found.dtype, found.shape) == (type(expected), expected.dtype, expected.shape)
     np.testing.assert_array_equal(found, expected)
     out = np.empty_like(expected)
-    assert blocked_sum(x, axis, keepdims=keepdims, out=out) is out
+    with np.errstate(over="ignore"):
+        assert blocked_sum(x, axis, keepdims=keepdims, out=out) is out
     np.testing.assert_array_equal(out, expected)
 
 

@@ -42,16 +42,10 @@ SCALAR = {
     "_minimum_scalar": np.minimum,
     "_hypot_scalar": np.hypot,
 }
+RELATIONS = ("equal", "not_equal", "greater", "greater_equal", "lesser", "lesser_equal")
 COMPARISONS = {
-    "equal": np.equal,
-    "not_equal": np.not_equal,
-    "greater": np.greater,
-    "greater_equal": np.greater_equal,
-    "lesser": np.less,
-    "lesser_equal": np.less_equal,
-    "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor,
+    name: getattr(np, name.replace("lesser", "less"))
+    for name in (*RELATIONS, "logical_and", "logical_or", "logical_xor")
 }
 
 

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from operad_box import definitions
-from operad_box.examples import boxes_and_points
+from operad_box.examples import BOXES_AND_POINTS
 from operad_box.geometry import corners, format_param, overlaps
-from operad_sdk import (
-    Array,
-    Contract,
-    Drawn,
-    InferredShapes,
-    OperatorProperty,
-    PartialShape,
-    ShapeError,
-    operator,
-)
+from operad_sdk import Array, Contract, InferredShapes, OperatorProperty, PartialShape, ShapeError, operator
 
 
 @operator("_contrib_box_iou")
@@ -46,7 +37,7 @@ class box_iou(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     contract = Contract(
-        inputs={"lhs": Drawn(boxes_and_points), "rhs": Drawn(boxes_and_points)}, reference=definitions.box_iou
+        inputs={"lhs": BOXES_AND_POINTS, "rhs": BOXES_AND_POINTS}, reference=definitions.box_iou
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from operad_box import definitions
-from operad_box.examples import detections
+from operad_box.examples import DETECTIONS
 from operad_box.geometry import converted, converted_grad, corners, format_param
 from operad_box.suppression import LOOPS, Kept, by_score, kept, kept_by_loop
 from operad_sdk import (
     Array,
     Contract,
-    Drawn,
     InferredShapes,
     KernelCall,
     OpContext,
@@ -77,7 +76,7 @@ class box_nms(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     contract = Contract(
-        inputs={"data": Drawn(detections, is_real=True)},
+        inputs={"data": DETECTIONS},
         params={
             "overlap_thresh": (0.5, 0.2, 0.8),
             "valid_thresh": (0.0, 0.25),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import Array, Shape
+from operad_sdk import Array, Drawn, Shape
 
 
 def boxes(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
@@ -21,6 +21,9 @@ def boxes_and_points(rng: np.random.Generator, shape: Shape, prop: Any, shapes: 
     return np.where(rng.random((*shape[:-1], 1)) < 0.25, np.concatenate([data[..., :2]] * 2, -1), data)
 
 
+BOXES_AND_POINTS: Final = Drawn(boxes_and_points)
+
+
 def detections(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
     """Rows of class, score and box, wherever the parameters have them; no two scores are equal."""
     data = rng.integers(0, 16, shape) / 4
@@ -31,6 +34,9 @@ def detections(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -
     if prop.id_index >= 0:
         data[..., prop.id_index] = rng.integers(-1, 3, (*shape[:-2], count))
     return data
+
+
+DETECTIONS: Final = Drawn(detections, is_real=True)
 
 
 def anchors(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:

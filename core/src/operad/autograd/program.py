@@ -196,7 +196,7 @@ class BackwardProgram:
     """The gradients of one structure of tape.
 
     Attributes:
-        has_values: Whether run-time values are in nodes that a pass made, which ask no operator of the tape.
+        plans: The calls whose run-time values are in nodes that a pass made; empty where none is.
     """
 
     def __init__(
@@ -214,8 +214,9 @@ class BackwardProgram:
         # Recorded nodes are on the contexts of what they read, so no pass made new ones of them.
         node_ids = [program.graph.node_ids.get(recorded.nodes[node], -1) for node in tape]
         self._codes = codes(program, program.backward)
-        made = [each for s in program.backward if isinstance(each := program.graph.nodes[s], OpNode)]
-        self.has_values = any(not (each.companion or isinstance(each.op, GraphPrimitive)) for each in made)
+        made = [program.graph.nodes[s] for s in program.backward]
+        bakes = any(isinstance(node, OpNode) and not _asks_the_tape(node) for node in made)
+        self.plans = _plans_of(tape) if bakes else []
         nodes, inputs = program.graph.nodes, program.graph.input_ids
         operators_read = {program.operator_id(s) for s in program.backward if isinstance(nodes[s], OpNode)}
         values = {entry for s in program.backward for entry in nodes[s].of_read(inputs[s])}
@@ -290,6 +291,11 @@ class BackwardProgram:
             segment.push(train_mode, len(made) == 1, program.plan.planned_bytes if segment is made[-1] else 0)
 
 
+def _asks_the_tape(node: OpNode) -> bool:
+    """Return whether a node computes by an operator of the tape's, or is the graph's own."""
+    return node.companion is not None or isinstance(node.op, GraphPrimitive)
+
+
 def _kept(nodes: Sequence[TapeNode]) -> list[Array]:
     """The arrays that the nodes kept, all as they were when they were recorded.
 
@@ -332,9 +338,11 @@ def backward_program(
     """
     key = _structure(tape, heads, wanted, requests)
     found = _programs.get(key)
-    if found is not None and found.has_values:
-        key = (key, *_values_of(tape))
-        found = _programs.get(key)
+    if found is not None and found.plans and found.plans != (plans := _plans_of(tape)):
+        values = _values_of(plans)
+        if values != _values_of(found.plans):  # other calls with the same values count as the same
+            key = (key, *values)
+            found = _programs.get(key)
     if found is None:
         if len(_programs) >= _MAX_CACHED:
             _programs.clear()
@@ -342,10 +350,13 @@ def backward_program(
     return found
 
 
-def _values_of(tape: Tape) -> list[str]:
+def _plans_of(tape: Tape) -> list[Any]:
+    return [node.plan for node in tape if node.__class__ is TapeNode]
+
+
+def _values_of(plans: Sequence[Any]) -> list[str]:
     """Run-time values that calls were made with."""
-    declared = [node.plan.declared for node in tape if node.__class__ is TapeNode]  # type: ignore[attr-defined]
-    return [repr(getattr(prop, name)) for prop in declared for name in prop.params.run_time]
+    return [repr(getattr(plan.declared, name)) for plan in plans for name in plan.declared.params.run_time]
 
 
 def _structure(

@@ -346,4 +346,4 @@ def _chosen(
     if not is_computed_by_kernels(prop):
         return None
     is_bare = bool(prop.params.run_time)
-    return choose(KernelCall(prop, ctx, in_shapes, in_types, is_train, is_bare=is_bare))
+    return choose(KernelCall(prop, ctx, in_shapes, in_types, is_train, is_bare=is_bare, is_alone=True))

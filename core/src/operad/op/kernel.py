@@ -65,11 +65,13 @@ class KernelCall:
         threads: How many threads an operation may use at most.
         is_bare: Whether who asks knows the operator alone, and so gives a kernel no resources and no memory
             but what the operator declares.
+        is_alone: Whether it is made by itself. What a graph computes may depend on no call before it.
         verdicts: Kernels that were asked, and why each does not apply, by id.
     """
 
     __slots__ = (
-        "_known", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads", "verdicts"
+        "_known", "ctx", "in_shapes", "in_types", "is_alone", "is_bare", "is_train", "prop", "threads",
+        "verdicts",
     )  # fmt: skip
 
     def __init__(
@@ -81,6 +83,7 @@ class KernelCall:
         is_train: bool = True,
         threads: int | None = None,
         is_bare: bool = False,
+        is_alone: bool = False,
     ) -> None:
         self.prop = prop
         self.ctx = ctx
@@ -89,6 +92,7 @@ class KernelCall:
         self.is_train = is_train
         self.threads = settings().num_threads if threads is None else threads
         self.is_bare = is_bare
+        self.is_alone = is_alone
         self._known: tuple[list[Any], dict[str, tuple[Any, Any]]] | None = None
         self.verdicts: dict[int, tuple[Kernel, str | None]] = {}
 

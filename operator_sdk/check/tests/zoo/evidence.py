@@ -10,15 +10,41 @@ from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault
 
 
-@unary("zoo_only_zeros", accepts="floating", contract=Contract(inputs={"data": Integers(0, 0)}))
-def only_zeros(data):
-    """A square that is looked at where it is flat."""
-    return data * data
+def square(name, factor, **declared):
+    """A square whose gradient is `factor` times the data: right with 2."""
+
+    @unary(name, accepts="floating", contract=Contract(**declared))
+    def squared(data):
+        """A square."""
+        return data * data
+
+    @squared.gradient
+    def _(output_grad, data):
+        return factor * output_grad * data
+
+    return squared
 
 
-@only_zeros.gradient
-def _(output_grad, data):
-    return 2 * output_grad * data
+class Copy(OperatorProperty):
+    """A copy."""
+
+    spec = "data:(N) -> output:(N)"
+
+    def forward(data):
+        """The copy."""
+        return data
+
+
+only_zeros = square("zoo_only_zeros", 2, inputs={"data": Integers(0, 0)})
+no_reason = square("zoo_no_reason", 1, expected_failures={"B301": ""})
+mended = square("zoo_mended", 2, expected_failures={"B301": "the factor, see issue 7"})
+fast_for_77 = square("zoo_fast_for_77", 2)
+
+
+@fast_for_77.kernel("cpu", priority=1, when=lambda call: call.in_shapes[0] == (77, 3, 11))
+def cube_for_77(data):
+    """The cube, for a shape that no case has."""
+    return data * data * data
 
 
 @operator("zoo_no_rows")
@@ -37,27 +63,11 @@ class NoRows(OperatorProperty):
         data_grad[...] = np.broadcast_to(output_grad, data_grad.shape)
 
 
-@unary("zoo_no_reason", accepts="floating", contract=Contract(expected_failures={"B301": ""}))
-def no_reason(data):
-    """A square with a wrong gradient, which is known."""
-    return data * data
-
-
-@no_reason.gradient
-def _(output_grad, data):
-    return output_grad * data
-
-
 @operator("zoo_short_reason")
-class ShortReason(OperatorProperty):
+class ShortReason(Copy):
     """A copy whose gradient is known to overwrite, for a reason of blanks."""
 
-    spec = "data:(N) -> output:(N)"
     contract = Contract(expected_failures={"B305": "  "})
-
-    def forward(data):
-        """The copy."""
-        return data
 
     @gradient(accumulate=True)
     def data_grad(output_grad, data_grad):
@@ -65,29 +75,11 @@ class ShortReason(OperatorProperty):
         data_grad[...] = output_grad
 
 
-@unary(
-    "zoo_mended", accepts="floating", contract=Contract(expected_failures={"B301": "the factor, see issue 7"})
-)
-def mended(data):
-    """A square whose gradient was wrong once."""
-    return data * data
-
-
-@mended.gradient
-def _(output_grad, data):
-    return 2 * output_grad * data
-
-
 @operator("zoo_mended_requests")
-class MendedRequests(OperatorProperty):
+class MendedRequests(Copy):
     """A copy that overwrote what it should have added to, once."""
 
-    spec = "data:(N) -> output:(N)"
     contract = Contract(expected_failures={"F214": "requests were ignored before 2.0"})
-
-    def forward(data):
-        """The copy."""
-        return data
 
     def data_grad(output_grad):
         """The head gradient."""
@@ -117,36 +109,14 @@ def half_square(data):
 
 
 @operator("zoo_loss_of_its_own")
-class LossOfItsOwn(OperatorProperty):
+class LossOfItsOwn(Copy):
     """The gradient is that of a loss which is declared; of the output, nothing is."""
 
-    spec = "data:(N) -> output:(N)"
     contract = Contract(ignores_head_gradient="a loss ends the network", loss=half_square)
-
-    def forward(data):
-        """The data."""
-        return data
 
     def data_grad(data):
         """The data."""
         return data
-
-
-@unary("zoo_fast_for_77", accepts="floating")
-def fast_for_77(data):
-    """The square."""
-    return data * data
-
-
-@fast_for_77.gradient
-def _(output_grad, data):
-    return 2 * output_grad * data
-
-
-@fast_for_77.kernel("cpu", priority=1, when=lambda call: call.in_shapes[0] == (77, 3, 11))
-def cube_for_77(data):
-    """The cube, for a shape that no case has."""
-    return data * data * data
 
 
 @operator("zoo_counts_calls")

@@ -113,10 +113,10 @@ class _PaysInVectors:
             return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
         fixed = [name for name, declared in type(call.prop).params.items() if not declared.run_time]
         values = tuple(getattr(call.prop, name) for name in fixed)
-        if len(self._values) >= _MOST_VALUES and values not in self._values:
+        if call.is_alone and len(self._values) >= _MOST_VALUES and values not in self._values:
             return f"its parameters had {_MOST_VALUES} values already, and each is compiled apart"
         reason: str | None = _heavy().reason_for(self._parts, call, size, bool(self._bound.returned))
-        if reason is None:
+        if reason is None and call.is_alone:
             self._values.add(values)
         return reason or True
 

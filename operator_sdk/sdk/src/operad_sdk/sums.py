@@ -55,8 +55,9 @@ def blocked_sum(
     Example:
         >>> import numpy as np
         >>> from operad_sdk import blocked_sum
-        >>> blocked_sum(np.full((1_000_000, 2), 0.1, "float32"), 0)
-        array([99999.97, 99999.97], dtype=float32)
+        >>> total = blocked_sum(np.full((1_000_000, 2), 0.1, "float32"), 0)
+        >>> bool(np.all(abs(total / 1e5 - 1) < 1e-6))
+        True
     """
     if type(x) is not np.ndarray:
         return np.sum(x, axis=axis, keepdims=keepdims, **_given(dtype=dtype, out=out))

@@ -10,9 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from operad_broadcast.division import divide_integers, is_integer, remainder
-from operad_broadcast.powers import slope_of_base, slope_of_exponent, slope_of_length
-from operad_sdk import BROADCAST, Contract, OperatorProperty, Real, define
+from operad_sdk import BROADCAST, Contract, KernelCall, OperatorProperty, Real, define
+from operad_sdk.quotients import divide_integers, remainder, slope_of_base, slope_of_exponent, slope_of_length
+
+
+def _is_integer(call: KernelCall) -> bool:
+    """Return whether the kernel for integers applies to these element types."""
+    return call.in_types[0].kind in "iu"  # mutant: 0 becomes 1: equivalent, because both have one type
 
 
 def _arithmetic(
@@ -67,7 +71,7 @@ broadcast_div = _arithmetic(
     "[4, 8]", "[[0.25 , 0.125],\n       [0.5  , 0.25 ]]",
     contract=Contract(reference=lambda lhs, rhs: lhs / rhs, undefined="0 / 0 is no number"),
 )  # fmt: skip
-broadcast_div.kernel(priority=1, when=is_integer)(divide_integers)
+broadcast_div.kernel(priority=1, when=_is_integer)(divide_integers)
 broadcast_mod = _arithmetic(
     "broadcast_mod", remainder,
     "`y = lhs - floor(lhs / rhs) * rhs`, 0 where `rhs` is; `d/dlhs = 1`, `d/drhs = -floor(lhs / rhs)`.",

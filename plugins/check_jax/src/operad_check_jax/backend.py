@@ -10,9 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from operad_check.foreign.backend import Array, Function, Pull, TransformingBackend
-from operad_check.foreign.programs import Syntax
 from operad_check.foreign.transforms import TRANSFORMATIONS, replaced
-from operad_check.register import Check
 from operad_check_jax.syntax import JaxSyntax
 
 
@@ -29,6 +27,8 @@ class JaxBackend(TransformingBackend):
     }
     skips = frozenset(("B309", "F207", "F211", "M409"))  # arrays have no strides, and do not change
     narrow_types = {"bfloat16": 2.0**-7}
+    checks = TRANSFORMATIONS
+    syntax = JaxSyntax()
 
     def __init__(self) -> None:
         jax.config.update("jax_enable_x64", True)  # derivatives are compared in float64
@@ -37,16 +37,6 @@ class JaxBackend(TransformingBackend):
     def version(self) -> str:
         """JAX's version."""
         return str(jax.__version__)
-
-    @property
-    def checks(self) -> Sequence[Check]:
-        """Transformations."""
-        return TRANSFORMATIONS
-
-    @property
-    def syntax(self) -> Syntax:
-        """JAX's words."""
-        return JaxSyntax()
 
     def array(self, value: Array, dtype: str = "") -> Any:
         """A copy: what JAX holds must not change with the array."""

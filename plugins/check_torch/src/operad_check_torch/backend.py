@@ -10,9 +10,7 @@ import numpy as np
 import torch
 
 from operad_check.foreign.backend import Array, Function, Pull, TransformingBackend
-from operad_check.foreign.programs import Syntax
 from operad_check.foreign.transforms import TRANSFORMATIONS, replaced
-from operad_check.register import Check
 from operad_check_torch.checks import OWN
 from operad_check_torch.syntax import TorchSyntax
 
@@ -35,21 +33,13 @@ class TorchBackend(TransformingBackend):
         "math": "import math",
     }
     narrow_types = {"bfloat16": 2.0**-7}
+    checks = (*TRANSFORMATIONS, *OWN)
+    syntax = TorchSyntax()
 
     @property
     def version(self) -> str:
         """PyTorch's version."""
         return str(torch.__version__)
-
-    @property
-    def checks(self) -> Sequence[Check]:
-        """Transformations, and what only PyTorch has."""
-        return (*TRANSFORMATIONS, *OWN)
-
-    @property
-    def syntax(self) -> Syntax:
-        """PyTorch's words."""
-        return TorchSyntax()
 
     def array(self, value: Array, dtype: str = "") -> torch.Tensor:
         """A tensor of the array's memory where it can be; expanded, of a copy, where elements repeat."""

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 from operad import NDArray
-from operad.context import Context
-from operad.dtypes import DType
 from operad.errors import ParamError
 from operad.operator import Cost, Kernel, Shape, param
 from operad_control_flow.control_flow import ControlFlow
@@ -73,10 +71,7 @@ class Cond(ControlFlow):
 
 @final
 class _Runner(Runner):
-    def __init__(
-        self, prop: Cond, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-    ) -> None:
-        super().__init__(prop, ctx, in_shapes, in_types)
+    def set_up(self, prop: Any, in_shapes: Sequence[Shape]) -> None:
         self._parts = [self.runs(number) for number in range(len(prop.parts))]
         self._arguments = [[source.argument for source in sources] for sources in prop.sources]
         self._taken = 1

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 from operad import NDArray
-from operad.context import Context
-from operad.dtypes import DType
 from operad.errors import ParamError, ShapeError
 from operad.operator import Cost, Kernel, Shape, param
 from operad_control_flow.control_flow import Source
@@ -79,10 +77,8 @@ class Foreach(Loop):
 
 @final
 class _Runner(LoopRunner):
-    def __init__(
-        self, prop: Foreach, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-    ) -> None:
-        super().__init__(prop, ctx, in_shapes, in_types)
+    def set_up(self, prop: Any, in_shapes: Sequence[Shape]) -> None:
+        super().set_up(prop, in_shapes)
         self._length = in_shapes[0][0]
 
     def goes_on(self, step: int, states: list[NDArray]) -> bool:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from operad import NDArray, nd
-from operad.context import Context
-from operad.dtypes import DType
 from operad.errors import ParamError
 from operad.operator import Shape, param
 from operad_control_flow.control_flow import ControlFlow
@@ -68,10 +66,8 @@ class Loop(ControlFlow):
 class LoopRunner(Runner):
     """Runs the steps of a loop forth and back."""
 
-    def __init__(
-        self, prop: Loop, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-    ) -> None:
-        super().__init__(prop, ctx, in_shapes, in_types)
+    def set_up(self, prop: Any, in_shapes: Sequence[Shape]) -> None:
+        """Take the numbers of what is sliced, handed on and shared."""
         self._num_stacked, self._states, self._first_states = (
             prop.num_out_data,
             prop.states,

@@ -48,6 +48,11 @@ class Runner(Operator):
         self._seed: int | None = None
         self._is_train = False  # in the last forward
         self._is_kept = False  # whether what the gradients read is there
+        self.set_up(prop, in_shapes)
+
+    @abstractmethod
+    def set_up(self, prop: Any, in_shapes: Sequence[Shape]) -> None:
+        """Take from the operator what all runs need."""
 
     @abstractmethod
     def run(self, is_train: bool, keep: bool, ins: list[NDArray], outs: list[Target]) -> None:

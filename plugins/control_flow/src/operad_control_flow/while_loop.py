@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 from operad import NDArray
-from operad.context import Context
-from operad.dtypes import DType
 from operad.errors import ParamError
 from operad.operator import Cost, Kernel, Shape, param
 from operad_control_flow.loop import Loop, LoopRunner
@@ -74,10 +72,8 @@ class WhileLoop(Loop):
 
 @final
 class _Runner(LoopRunner):
-    def __init__(
-        self, prop: WhileLoop, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-    ) -> None:
-        super().__init__(prop, ctx, in_shapes, in_types)
+    def set_up(self, prop: Any, in_shapes: Sequence[Shape]) -> None:
+        super().set_up(prop, in_shapes)
         # Whatever is no loop variable has the same value in all steps.
         state_of = {argument: state for state, argument in enumerate(prop.state_arguments)}
         arguments = {number: source.argument for number, source in enumerate(prop.sources[0])}

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_elemwise.division import divide_integers, is_integer, remainder
-from operad_elemwise.families import of_two
-from operad_elemwise.powers import slope_of_base, slope_of_exponent, slope_of_length
+from operad_elemwise.families import is_integer, of_two
 from operad_sdk import Contract, Drawn, Real
+from operad_sdk.quotients import divide_integers, remainder, slope_of_base, slope_of_exponent, slope_of_length
+
+_COPIES = {"lhs": lambda output_grad: output_grad, "rhs": lambda output_grad: output_grad}
 
 elemwise_add = of_two(
     "elemwise_add", np.add, "`y = lhs + rhs`; `d/dlhs = d/drhs = 1`.", ("[1, 2]", "[3, 4]", "[4., 6.]"),
-    {"lhs": lambda output_grad: output_grad, "rhs": lambda output_grad: output_grad}, "output_grad",
-    reference=lambda lhs, rhs: lhs + rhs,
+    _COPIES, "output_grad", reference=lambda lhs, rhs: lhs + rhs,
 )  # fmt: skip
 grad_add = of_two(
     "_grad_add", np.add, "`y = lhs + rhs`, by which MXNet adds gradients up; `d/dlhs = d/drhs = 1`.",
-    ("[1, 2]", "[3, 4]", "[4., 6.]"),
-    {"lhs": lambda output_grad: output_grad, "rhs": lambda output_grad: output_grad}, "output_grad",
-    reference=lambda lhs, rhs: lhs + rhs,
+    ("[1, 2]", "[3, 4]", "[4., 6.]"), _COPIES, "output_grad", reference=lambda lhs, rhs: lhs + rhs,
 )  # fmt: skip
 elemwise_sub = of_two(
     "elemwise_sub", np.subtract, "`y = lhs - rhs`; `d/dlhs = 1`, `d/drhs = -1`.",

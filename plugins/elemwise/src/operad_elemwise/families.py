@@ -10,6 +10,7 @@ from operad_sdk import (
     UNARY,
     Contract,
     DType,
+    KernelCall,
     OperatorProperty,
     ResultTypes,
     Scalar,
@@ -29,6 +30,11 @@ NUMBER: Final = {
     "scalar": Scalar(default=1.0, doc="The number; cast to the array's element type.").as_param(),
     "is_int": param(bool, True, doc="False: of integers and bool, the result is float64."),
 }
+
+
+def is_integer(call: KernelCall) -> bool:
+    """Return whether the results are integers."""
+    return call.prop.promote(call.in_types[0]).kind in "iu"
 
 
 def promote_scalar(prop: Any, dtype: DType) -> DType:

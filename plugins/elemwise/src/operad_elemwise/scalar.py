@@ -6,12 +6,25 @@ integer array plus 1.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from operad_elemwise.division import divide_integers, is_integer, remainder
-from operad_elemwise.families import with_number
-from operad_elemwise.powers import slope_by_number, slope_of_length
+from operad_elemwise.families import is_integer, with_number
 from operad_sdk import Contract, Real
+from operad_sdk.quotients import divide_integers, remainder, slope_of_length
+
+
+def _slope_by_number(output_grad: Any, data: Any, scalar: Any) -> Any:
+    """`slope_of_base` for one exponent, by which it decides."""
+    if not scalar:
+        return output_grad * (scalar * data**0)
+    if abs(scalar) >= 2**-10:
+        return output_grad * (scalar * data ** (scalar - 1))
+    is_small = np.logical_and(data != 0, np.abs(data) < 1)
+    small, large = np.where(is_small, data, 1), np.where(is_small, 1, data)
+    return output_grad * np.where(is_small, scalar / small * small**scalar, scalar * large ** (scalar - 1))
+
 
 plus_scalar = with_number(
     "_plus_scalar", np.add, "`y = x + scalar`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[1.5, 2.5]"),
@@ -81,7 +94,7 @@ rmod_scalar = with_number(
 power_scalar = with_number(
     "_power_scalar", np.power, "`y = x^scalar`; `dy/dx = scalar * x^(scalar - 1)`, 0 where `scalar` is.",
     ("[1, 2]", "scalar=3", "[1., 8.]"),
-    lambda output_grad, data, scalar: slope_by_number(output_grad, data, scalar), "output_grad",
+    lambda output_grad, data, scalar: _slope_by_number(output_grad, data, scalar), "output_grad",
     integers_as="float64", reference=lambda data, scalar: np.float_power(data, scalar),
 )  # fmt: skip
 rpower_scalar = with_number(

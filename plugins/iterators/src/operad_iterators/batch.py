@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self, final
 
 import numpy as np
@@ -77,6 +78,7 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
 
 
 @final
+@dataclass(eq=False, repr=False)
 class DataBatch:
     """The arrays of one batch.
 
@@ -90,26 +92,18 @@ class DataBatch:
         provide_label: What `label` is, likewise.
     """
 
-    def __init__(
-        self,
-        data: Sequence[NDArray],
-        label: Sequence[NDArray] | None = None,
-        pad: int | None = None,
-        index: np.ndarray[Any, Any] | None = None,
-        bucket_key: Any = None,
-        provide_data: Sequence[DataDesc] | None = None,
-        provide_label: Sequence[DataDesc] | None = None,
-    ) -> None:
-        _check_list("data", data)
-        if label is not None:
-            _check_list("label", label)
-        self.data = data
-        self.label = label
-        self.pad = pad
-        self.index = index
-        self.bucket_key = bucket_key
-        self.provide_data = provide_data
-        self.provide_label = provide_label
+    data: Sequence[NDArray]
+    label: Sequence[NDArray] | None = None
+    pad: int | None = None
+    index: np.ndarray[Any, Any] | None = None
+    bucket_key: Any = None
+    provide_data: Sequence[DataDesc] | None = None
+    provide_label: Sequence[DataDesc] | None = None
+
+    def __post_init__(self) -> None:
+        _check_list("data", self.data)
+        if self.label is not None:
+            _check_list("label", self.label)
 
     def __str__(self) -> str:
         shapes = [array.shape for array in self.data]

@@ -50,14 +50,14 @@ class ModuleInterface(metaclass=Suggesting):
     """
 
     _owns_params: ClassVar[bool] = False  # if so, it says when they are not initialized again
+    binded = False
+    for_training = False
+    inputs_need_grad = False
+    params_initialized = False
+    optimizer_initialized = False
 
     def __init__(self, logger: Any = logging) -> None:
         self.logger = logger
-        self.binded = False
-        self.for_training = False
-        self.inputs_need_grad = False
-        self.params_initialized = False
-        self.optimizer_initialized = False
         self._symbol: Symbol | None = None
 
     def __reduce_ex__(self, protocol: Any) -> Any:

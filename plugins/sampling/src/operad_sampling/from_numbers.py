@@ -34,26 +34,29 @@ class Drawing(OperatorProperty):
     """An operator that draws from a distribution.
 
     Attributes:
-        family: The distribution.
-        dtype: Element type of the draws where the operator says it; None: float32.
+        family: The distribution, where it is one of a table's.
+        types: Element types that draws can have; the usual one is `usual_type`.
+        dtype: Element type of the draws where the operator says it; None: the usual one.
     """
 
     family: ClassVar[Family]
+    types: ClassVar[tuple[str, ...]] = FLOATS
+    usual_type: ClassVar[str] = "float32"
     dtype: str | None
     resource = ResourceRequest.PARALLEL_RANDOM
     element_cost = 20
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        if "dtype" in type(self).params and self.drawn not in FLOATS:
+        if "dtype" in type(self).params and self.drawn not in self.types:
             raise ParamError(
-                f"{self.name}: parameter 'dtype' is {self.dtype!r}, expected {', '.join(FLOATS)} or None"
+                f"{self.name}: parameter 'dtype' is {self.dtype!r}, expected {', '.join(self.types)} or None"
             )
 
     @property
     def drawn(self) -> str:
         """Element type of the draws."""
-        return self.dtype or "float32"
+        return self.dtype or self.usual_type
 
 
 def declared(name: str, base: type[OperatorProperty], **attributes: Any) -> type[OperatorProperty]:
@@ -135,20 +138,25 @@ def _documented(family: Family, name: str, shapes: str, call: str, source: str) 
     """
 
 
+def _declared(
+    family: Family, name: str, shapes: str, call: str, source: str, **attributes: Any
+) -> type[OperatorProperty]:
+    doc = _documented(family, name, shapes, call, source)
+    shared = {"__doc__": doc, "__module__": __name__, "family": family, **family.params}
+    return declared(name, _OfNumbers, **shared, **attributes)
+
+
 def _of_numbers(family: Family) -> type[OperatorProperty]:
-    name = f"_random_{family.name}"
-    shapes = "output: `shape`, of type `dtype`."
-    return declared(
-        name,
-        _OfNumbers,
-        __doc__=_documented(family, name, shapes, "{}, shape=(100, 100)", "SampleUniformParam"),
-        __module__=__name__,
-        **family.params,
+    return _declared(
+        family,
+        f"_random_{family.name}",
+        "output: `shape`, of type `dtype`.",
+        "{}, shape=(100, 100)",
+        "SampleUniformParam",
         shape=param("shape", None, doc="Shape of the output; left out: the graph's."),
         ctx=param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where."),
         dtype=param("dtype", None, doc="float16, float32 or float64; left out: float32."),
         spec="-> output:drawn(*shape)",
-        family=family,
         contract=Contract(
             params={"shape": ((), (2, 3), (4,)), "dtype": (None, *FLOATS), **_values(family)},
             distribution=_distribution(
@@ -163,18 +171,15 @@ def _of_numbers(family: Family) -> type[OperatorProperty]:
 
 
 def _like(family: Family) -> type[OperatorProperty]:
-    name = f"_random_{family.name}_like"
-    shapes = "data: (...), of a floating type.\n        output: As data."
-    return declared(
-        name,
-        _OfNumbers,
-        __doc__=_documented(family, name, shapes, "od.nd.zeros((100, 100)), {}", "SampleUniformLikeParam"),
-        __module__=__name__,
-        **family.params,
+    return _declared(
+        family,
+        f"_random_{family.name}_like",
+        "data: (...), of a floating type.\n        output: As data.",
+        "od.nd.zeros((100, 100)), {}",
+        "SampleUniformLikeParam",
         spec="data:(...) -> output:(...)",
         accepts="floating",
         inplace="data -> output",
-        family=family,
         contract=Contract(
             params=_values(family),
             distribution=_distribution(

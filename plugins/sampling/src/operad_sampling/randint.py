@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from operad_sampling.from_numbers import Drawing
 from operad_sampling.parts import fill_in_parts
-from operad_sdk import (
-    Array,
-    Contract,
-    Distribution,
-    OpContext,
-    OperatorProperty,
-    ParamError,
-    ResourceRequest,
-    operator,
-    param,
-)
-
-_TYPES: Final = ("int32", "int64")
+from operad_sdk import Array, Contract, Distribution, OpContext, ParamError, operator, param
 
 
 @operator("_random_randint")
-class RandomRandint(OperatorProperty):
+class RandomRandint(Drawing):
     """Whole numbers from `low` up to and without `high`, each as likely as the others.
 
     No gradient flows.
@@ -47,11 +36,12 @@ class RandomRandint(OperatorProperty):
     ctx = param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where.")
     dtype = param("dtype", None, doc="int32 or int64; left out: int32.")
 
+    types = ("int32", "int64")
+    usual_type = "int32"
     spec = "-> output:drawn(*shape)"
-    resource = ResourceRequest.PARALLEL_RANDOM
     element_cost = 10
     contract = Contract(
-        params={"low": (-5, 0), "high": (1, 1000), "shape": ((), (2, 3), (4,)), "dtype": (None, *_TYPES)},
+        params={"low": (-5, 0), "high": (1, 1000), "shape": ((), (2, 3), (4,)), "dtype": (None, *types)},
         distribution=Distribution(
             mean=lambda prop: (prop.low + prop.high - 1) / 2,
             variance=lambda prop: ((prop.high - prop.low) ** 2 - 1) / 12,
@@ -62,10 +52,6 @@ class RandomRandint(OperatorProperty):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        if self.drawn not in _TYPES:
-            raise ParamError(
-                f"{self.name}: parameter 'dtype' is {self.dtype!r}, expected int32, int64 or None"
-            )
         if self.low >= self.high:
             raise ParamError(f"{self.name}: high is {self.high}, expected more than low, {self.low}")
         limits = np.iinfo(self.drawn)
@@ -74,11 +60,6 @@ class RandomRandint(OperatorProperty):
                 f"{self.name}: the range is [{self.low}, {self.high}), expected at least {limits.min} and at "
                 f"most {limits.max + 1}, as {self.drawn} has it"
             )
-
-    @property
-    def drawn(self) -> str:
-        """Element type of the draws."""
-        return self.dtype or "int32"
 
     def forward(output: Array, op_ctx: OpContext, low: int, high: int) -> None:
         """Draw in parts."""

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad_sampling.from_numbers import Drawing
 from operad_sdk import (
     Array,
     Contract,
     Distribution,
     OpContext,
-    OperatorProperty,
     ParamError,
     ResourceRequest,
     operator,
@@ -25,7 +25,7 @@ _MORE: Final = 16
 
 
 @operator("_sample_unique_zipfian")
-class SampleUniqueZipfian(OperatorProperty):
+class SampleUniqueZipfian(Drawing):
     """Rows of different numbers below `range_max`; the weight of `k` is `log((k + 2) / (k + 1))`.
 
     Numbers are drawn until a row is full, and those that it has already are left out. How many were drawn

@@ -10,7 +10,7 @@ import numpy as np
 from operad.operator import Array, BackwardArrays, ForwardArrays, OpContext, OpReq
 from operad_check.comparison.flat import is_flat
 from operad_check.mutations.fault import Fault
-from operad_check.mutations.forward import add
+from operad_check.mutations.forward import ReadingOld, SkippingLast
 from operad_check.mutations.mutant import Wrapped
 from operad_check.trials.trial import Trial
 
@@ -104,9 +104,8 @@ class _Around(Wrapped):
         """Apply the fault to one gradient that was written or added to."""
 
 
-class _SkipsLast(_Around):
-    def change(self, req: OpReq, old: Array, new: Array) -> None:
-        new.flat[-1] = old.flat[-1]
+class _SkipsLast(SkippingLast, _Around):
+    """Of gradients."""
 
 
 class _IsOff(_Around):
@@ -114,10 +113,8 @@ class _IsOff(_Around):
         new[...] = old + (new - old) * _SLIGHTLY_MORE if req is OpReq.ADD else new * _SLIGHTLY_MORE
 
 
-class _ReadsOld(_Around):
-    def change(self, req: OpReq, old: Array, new: Array) -> None:
-        if req is not OpReq.ADD:
-            add(new, old)
+class _ReadsOld(ReadingOld, _Around):
+    """Of gradients."""
 
 
 class _SpoilsHead(Wrapped):

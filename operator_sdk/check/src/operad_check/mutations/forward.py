@@ -61,15 +61,29 @@ class _Around(Wrapped):
         """Apply the fault to one output that was written or added to."""
 
 
-class _SkipsLast(_Around):
+class SkippingLast:
+    """The last element stays as it was, in a forward or in a backward pass."""
+
     def change(self, req: OpReq, old: Array, new: Array) -> None:
+        """Apply the fault to one array."""
         new.flat[-1] = old.flat[-1]
 
 
-class _ReadsOld(_Around):
+class ReadingOld:
+    """What was there before is added, in a forward or in a backward pass."""
+
     def change(self, req: OpReq, old: Array, new: Array) -> None:
+        """Apply the fault to one array."""
         if req is not OpReq.ADD:
             add(new, old)
+
+
+class _SkipsLast(SkippingLast, _Around):
+    """Of outputs."""
+
+
+class _ReadsOld(ReadingOld, _Around):
+    """Of outputs."""
 
 
 class _IsOff(_Around):

@@ -1,10 +1,27 @@
-"""Gradients of powers and lengths."""
+"""Quotients and remainders, of integers too, and gradients of powers and lengths.
+
+Operators of two arrays, of an array and a number, and of arrays that are repeated compute these alike.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+
+def divide_integers(lhs: Any, rhs: Any, output: Any) -> None:
+    """The quotient rounded towards zero, as C divides; 0 where the divisor is 0."""
+    with np.errstate(all="ignore"):
+        np.floor_divide(lhs - np.fmod(lhs, rhs), rhs, output)  # the remainder has the sign of `lhs`
+
+
+def remainder(lhs: Any, rhs: Any, output: Any) -> None:
+    """The remainder with the sign of the divisor; 0 where the divisor is 0."""
+    is_zero = np.equal(rhs, 0)
+    with np.errstate(all="ignore"):
+        np.remainder(lhs, rhs, output)
+    np.copyto(output, 0, where=is_zero)
 
 
 def slope_of_base(output_grad: Any, lhs: Any, rhs: Any) -> Any:
@@ -17,17 +34,6 @@ def slope_of_base(output_grad: Any, lhs: Any, rhs: Any) -> Any:
     is_flat = np.logical_and(lhs == 0, rhs == 0)
     exponent = np.where(np.logical_or(is_small, is_flat), rhs, rhs - 1)
     return output_grad * (rhs / np.where(is_small, lhs, 1) * np.power(lhs, exponent))
-
-
-def slope_by_number(output_grad: Any, data: Any, scalar: Any) -> Any:
-    """`slope_of_base` for one exponent, by which it decides."""
-    if not scalar:
-        return output_grad * (scalar * data**0)
-    if abs(scalar) >= 2**-10:
-        return output_grad * (scalar * data ** (scalar - 1))
-    is_small = np.logical_and(data != 0, np.abs(data) < 1)
-    small, large = np.where(is_small, data, 1), np.where(is_small, 1, data)
-    return output_grad * np.where(is_small, scalar / small * small**scalar, scalar * large ** (scalar - 1))
 
 
 def slope_of_exponent(output_grad: Any, lhs: Any, output: Any) -> Any:
