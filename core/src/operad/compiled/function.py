@@ -171,12 +171,9 @@ class CompiledFunction:
         mode = imperative.local.state.mode
         if mode >= imperative.TRACING:
             return self._function(*args, **kwargs)
-        arrays: Any = args
+        arrays: list[NDArray] = []
         floats: list[float] = []
-        structure: Any = len(args)
-        if kwargs or {*map(type, args)} != {NDArray}:
-            arrays = []
-            structure = _flat((args, kwargs), arrays, floats)
+        structure = _flat((args, kwargs), arrays, floats)
         kind = (structure, mode, _installed.epoch, settings(), current_context(), *[x._spec for x in arrays])
         try:
             key = (*kind, *[repr(floats[i]) for i in self._asked[kind]]) if kind in self._asked else kind
@@ -198,8 +195,6 @@ class CompiledFunction:
         trace = Trace(self._title, [x._spec for x in arrays], floats, ctx)
 
         def body() -> Any:
-            if structure.__class__ is int:
-                return self._function(*trace.arguments)
             args, kwargs = _nested(structure, iter(trace.arguments), iter(trace.floats))
             return self._function(*args, **kwargs)
 
