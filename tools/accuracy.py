@@ -19,6 +19,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from time import process_time
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -239,15 +240,16 @@ def _differences(trial: Trial, position: int) -> Truth | None:
         pairs = zip(other or (), middle, heads, strict=False)
         return other and [(one - two) * head for one, two, head in pairs if head is not None]
 
-    steps = np.asarray(np.maximum(np.abs(array), Number(1)) * _STEP, object)
+    one: Any = Number(1)
+    steps: Any = np.asarray(np.maximum(np.abs(array), one) * _STEP, object)
     if _is_of_elements(trial):
-        sides = [difference(..., sign) for sign in (-1, 1)]
-        if None not in sides:
+        sides = [side for sign in (-1, 1) if (side := difference(..., sign)) is not None]
+        if len(sides) == 2:
             before, after = (sum(side) for side in sides)
             return split(_slopes(before / -steps, after / steps))
     for place in np.ndindex(array.shape):
-        sides = [difference(place, sign) for sign in (-1, 1)]
-        if None in sides:
+        sides = [side for sign in (-1, 1) if (side := difference(place, sign)) is not None]
+        if len(sides) < 2:
             return None
         totals = [sum(np.sum(each) for each in side) for side in sides]
         found[place] = _slopes(totals[0] / -steps[place], totals[1] / steps[place])
@@ -307,7 +309,7 @@ def _halves(array: Any) -> Truth:
 
 def instruction_set() -> str:
     """The instructions of this machine, of those by which figures differ."""
-    from numpy._core._multiarray_umath import __cpu_features__ as features  # noqa: PLC0415
+    features: Any = import_module("numpy._core._multiarray_umath").__cpu_features__
 
     known = {"AVX512_SKX": "avx512", "AVX2": "avx2", "ASIMD": "asimd"}
     return next((name for word, name in known.items() if features.get(word)), "other")
@@ -367,7 +369,8 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="operators; left out: all, and the page is written")
     parser.add_argument("--peers", action="store_true", help="beside MXNet and PyTorch, made by make bench")
     arguments = parser.parse_args()
-    names, peers = arguments.names, {}
+    names = arguments.names
+    peers: dict[str, Peer] = {}
     if arguments.peers:
         pythons, missing = environments.peers()
         print(*missing.values(), sep="\n", file=sys.stderr)

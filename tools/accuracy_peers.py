@@ -64,11 +64,14 @@ class Peer:
             found = pickle.load(self._process.stdout)  # noqa: S301 - our own process
         except (OSError, EOFError):  # it crashed
             return None
-        return None if found is None else tuple(list(map(unpacked, each)) for each in found)
+        if found is None:
+            return None
+        outputs, grads = (list(map(unpacked, each)) for each in found)
+        return outputs, grads
 
 
 def _of_mxnet(job: Job) -> tuple[list[Any], list[Any]]:
-    import mxnet as mx  # noqa: PLC0415 - in its own environment alone
+    import mxnet as mx  # type: ignore[import-not-found]  # noqa: PLC0415 - in its own environment alone
 
     bare = job.name.replace("_contrib_", "")
     places = [(mx.nd, job.name), (mx.nd.contrib, bare), (getattr(mx.nd, "_internal", mx.nd), job.name)]
@@ -118,7 +121,7 @@ _SAME = (
 
 
 def _torch_function(torch: Any, name: str, count: int) -> Callable[..., Any]:
-    names = dict(word.split(":") if ":" in word else (word, word) for word in _SAME.split())
+    names = {word.partition(":")[0]: word.rpartition(":")[2] for word in _SAME.split()}
     if name in names:
         own = names[name]
         found = getattr(torch, own, None) or getattr(torch.nn.functional, own)

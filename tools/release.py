@@ -40,6 +40,7 @@ CHECKS: Final = "make check test-all"
 """Commands that must pass in the clone with the new version, before anything is tagged."""
 
 _DUNDER: Final = (Path("core/src/operad/__init__.py"), "__version__")
+_STUBS: Final = (Path("plugins/standard/stubs/operad-stubs/__init__.pyi"), "__version__")
 _EXPECTED: Final = (Path("tests/architecture/test_distributions.py"), "VERSION")
 _PAGES: Final = "docs/authoring"
 _TEMPLATES: Final = "src/*/new/templates"
@@ -150,8 +151,10 @@ def bump(root: Path, version: str, day: date) -> None:
         templates = [file for each in _templates(root) for file in each.rglob("*") if file.is_file()]
         for file in [*pages, *templates]:
             file.write_text(re.sub(ours, rf"\g<1>{_range(version)}", file.read_text()))
-    for path, name in (_DUNDER, _EXPECTED):
-        _replace(root / path, rf'^{name} = "{re.escape(before)}"$', f'{name} = "{version}"')
+    for path, name in (_DUNDER, _STUBS, _EXPECTED):
+        _replace(
+            root / path, rf"""^{name} = (["']){re.escape(before)}\1$""", rf"{name} = \g<1>{version}\g<1>"
+        )
     _close_changelog(root, version, day)
 
 

@@ -21,7 +21,7 @@ from tools.workspace import ROOT, Distribution, distributions
 ALL = distributions()
 GUESTS = [d for d in ALL if d.name != "operad"]
 PLUGINS = [d for d in ALL if d.is_plugin]
-VERSION = "0.2.0"
+VERSION = "0.3.0"
 _MAJOR, _MINOR = map(int, VERSION.split(".")[:2])
 CORE_RANGE = f"<{_MAJOR}.{_MINOR + 1},>={_MAJOR}.{_MINOR}"
 

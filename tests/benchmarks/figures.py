@@ -66,6 +66,6 @@ def basis(is_quiet: bool, threads: int) -> Basis:
 
 
 def ratio(ours: float, others: Iterable[float]) -> float | None:
-    """Ours over the smallest of the others, or None where there are none: below 1 we are faster."""
+    """Ours over the smallest of the others, or None where that is none or nothing: below 1 we are faster."""
     smallest = min(others, default=None)
-    return None if smallest is None else ours / smallest
+    return ours / smallest if smallest else None

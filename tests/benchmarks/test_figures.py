@@ -35,4 +35,4 @@ def test_what_is_compared_depends_on_others(is_quiet: bool, threads: int, expect
 
 def test_a_ratio_is_to_the_fastest_of_the_others() -> None:
     assert ratio(3.0, [6.0, 2.0, 4.0]) == 1.5
-    assert ratio(3.0, []) is None
+    assert ratio(3.0, []) is ratio(3.0, [0.0]) is None

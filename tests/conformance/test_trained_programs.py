@@ -99,6 +99,7 @@ def test_a_new_process_predicts_the_same_bits(name: str, trained: Results, loade
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.more  # without passes all programs run once more
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_passes_change_roundings_alone(name: str, loaded: Results, without_passes: Results) -> None:
     for one, other in zip(loaded.of(name), without_passes.of(name), strict=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 
+import pytest
+
 import operad as od
 from operad import registry
 from operad.cli.calls import call_of
@@ -18,6 +20,7 @@ def described():
             yield name, op, call_of(op)
 
 
+@pytest.mark.more  # of all operators, by two commands
 def test_tensors_are_shown_in_the_order_in_which_calls_take_them():
     compared, moved = 0, 0
     for name, op, form in described():

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     ndarray = nd
     symbol = sym
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _LAZY_MODULES = (
     "autograd", "engine", "nd", "ndarray", "operator", "profiler", "random", "registry", "sym", "symbol",

@@ -285,20 +285,13 @@ class TestKeepingTheGraph:
         with pytest.raises(GradientError, match="freed"):
             w.backward()
 
-    def test_recorded_values_that_were_overwritten_are_refused(self):
+    @pytest.mark.parametrize("key", [slice(None), slice(1, None)], ids=["whole", "by a view"])
+    def test_recorded_values_that_were_overwritten_are_refused(self, key):
         x, factor = variable(A), nd.array(B)
         with autograd.record():
             y = x * factor
-        factor += 1
+        factor[key] += 1
         with pytest.raises(GradientError, match="elemwise_mul: its rhs was overwritten"):
-            y.backward()
-
-    def test_a_write_to_a_view_counts(self):
-        x, factor = variable(A), nd.array(B)
-        with autograd.record():
-            y = x * factor
-        factor[1:] = 0
-        with pytest.raises(GradientError, match="overwritten"):
             y.backward()
 
     def test_values_that_no_gradient_reads_may_be_overwritten(self):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from queue import SimpleQueue
 
 import pytest
 
+from core.tests.engine.processes import finished
 from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
 from operad.engine.lock import Request
@@ -28,15 +28,7 @@ INTERRUPTED = Path(__file__).with_name("interrupted.py")
 
 def interrupted(kind: str, rounds: int) -> subprocess.CompletedProcess[str]:
     """Run the program that is interrupted `rounds` times."""
-    environment = {**os.environ, "OPERAD_ENGINE": kind, "OPERAD_NUM_THREADS": "2"}
-    return subprocess.run(
-        [sys.executable, "-X", "faulthandler", INTERRUPTED, str(rounds)],
-        env=environment,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    return finished(kind, "-X", "faulthandler", INTERRUPTED, str(rounds), timeout=100)
 
 
 @pytest.mark.parametrize("kind", ["threaded", "naive"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
+from core.tests.engine.processes import finished
 from operad import engine as engines
 from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine, Var, current, lifetime
@@ -236,15 +236,7 @@ HEAD = "import threading\nfrom operad import engine as e\nfrom operad.context im
 
 
 def run(program: str, kind: str = "threaded", head: str = HEAD) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "OPERAD_ENGINE": kind, "OPERAD_NUM_THREADS": "2"}
-    return subprocess.run(
-        [sys.executable, "-c", head + program],
-        env=environment,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    return finished(kind, "-c", head + program)
 
 
 @pytest.mark.parametrize("kind", ["threaded", "naive"])

@@ -11,17 +11,7 @@ from operad import operator
 from operad.device import cpu
 from operad.errors import ShapeError
 from operad.graph import Entry, Graph, OpNode, Variable
-from operad.op import (
-    ForwardArrays,
-    Kernel,
-    OpContext,
-    Operator,
-    OperatorProperty,
-    OpReq,
-    assign,
-    is_known,
-    param,
-)
+from operad.op import Kernel, OpContext, Operator, OperatorProperty, OpReq, assign, is_known, param
 
 Tanh = simple(
     "tanh", ["x"], np.tanh, [Gradient(lambda g, y: g * (1 - y * y), [OGRAD, OUT], inplace=[OGRAD])],
@@ -177,7 +167,7 @@ def node_call(node: OpNode, shapes, types):
         req = [request(entry) for entry in outs]
         targets = [None if r is OpReq.NULL else write(entry) for entry, r in zip(outs, req, strict=True)]
         ins = [read(entry) for entry in node.args[: node.num_read]] + [None] * node.op.num_unread
-        made.forward(op_ctx, ForwardArrays(ins, req, targets, [read(entry) for entry in node.aux]))
+        made.forward(op_ctx, operator.ForwardArrays(ins, req, targets, [read(entry) for entry in node.aux]))
 
     return call
 

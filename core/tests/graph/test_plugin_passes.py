@@ -116,9 +116,10 @@ def test_a_pass_after_the_gradient_changes_no_bit_and_saves_nodes(plugins):
     assert same == backward
 
 
-def test_a_pass_before_the_gradient_saves_the_gradients_too(plugins):
+@pytest.mark.parametrize("name", ["folding", "watching"])  # the latter asks for facts behind a replacement
+def test_a_pass_before_the_gradient_saves_the_gradients_too(plugins, name):
     plain, operators, backward = run()
-    plugins(folding="graph_tricks.folding:folding")
+    plugins(folding=f"graph_tricks.folding:{name}")
     folded, fewer, fewer_backward = run()
     assert_same_bits(plain, folded)
     assert fewer == operators - 3
@@ -185,14 +186,6 @@ def test_what_breaks_a_graph_is_named_with_its_distribution(plugins, name, messa
     plugins(**{name: f"graph_tricks.folding:{name}"})
     with pytest.raises(GraphError, match=message):
         run()
-
-
-def test_facts_may_be_asked_behind_a_replacement(plugins):
-    plain, operators, _ = run()
-    plugins(folding="graph_tricks.folding:watching")
-    folded, fewer, _ = run()
-    assert_same_bits(plain, folded)
-    assert fewer == operators - 3
 
 
 ORDERED = """

@@ -74,11 +74,16 @@ def test_a_loop_of_temporaries_needs_no_new_memory():
     assert _new_blocks() == new
 
 
-def test_a_recorded_graph_is_freed_with_its_last_array():
-    before = live_bytes()
+def variable():
+    """An array with a gradient, and the bytes that are live with it."""
     x = nd.array(np.ones(1000), CTX)
     x.attach_grad()
-    held = live_bytes()
+    return x, live_bytes()
+
+
+def test_a_recorded_graph_is_freed_with_its_last_array():
+    before = live_bytes()
+    x, held = variable()
     with autograd.record():
         y = x
         for _ in range(10):
@@ -92,9 +97,7 @@ def test_a_recorded_graph_is_freed_with_its_last_array():
 
 
 def test_a_recorded_graph_that_is_never_run_is_freed_too():
-    x = nd.array(np.ones(1000), CTX)
-    x.attach_grad()
-    held = live_bytes()
+    x, held = variable()
     with autograd.record():
         y = nd.square(nd.tanh(x))
     del y
@@ -102,9 +105,7 @@ def test_a_recorded_graph_that_is_never_run_is_freed_too():
 
 
 def test_backward_frees_what_was_recorded_although_the_output_lives():
-    x = nd.array(np.ones(1000), CTX)
-    x.attach_grad()
-    held = live_bytes()
+    x, held = variable()
     with autograd.record():
         y = x
         for _ in range(10):

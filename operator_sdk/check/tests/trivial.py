@@ -5,12 +5,17 @@ Each is a function that nobody could get wrong, so whatever is found is a fault 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
+import pytest
 
+from operad_check import OperatorReport
 from operad_check.checks.dtype import ELEMENT_TYPES
+from operad_check.plan.profile import Profile
+from operad_check.reporting.outcome import Status
 from operad_sdk import (
     Contract,
     Distribution,
@@ -305,3 +310,23 @@ ROWS: Final = {
     "with several": Row("(x * 2, x * 1)", "x:(N) -> y:(N), z:(N)", of_two),
 }
 """Functions of NumPy, PyTorch and JAX."""
+
+
+FEW: Final = Profile("few", 4, 1.0)
+
+
+def each(names: Iterable[str], fast: Collection[str]) -> list[Any]:
+    """Names for pytest, of which all but the fast ones are slow."""
+    return [pytest.param(name, marks=() if name in fast else pytest.mark.slow) for name in names]
+
+
+def report_on_row(check: Callable[..., OperatorReport], name: str, *given: Any) -> OperatorReport:
+    """What `check` finds of one function of a library."""
+    row = ROWS[name]
+    return check(row.expression, row.line, *given, contract=Contract(**row.contract), profile=FEW)
+
+
+def assert_right(report: OperatorReport) -> None:
+    """Nothing breaks, nothing accuses, and something passes."""
+    assert (report.red_ids, report.broken_ids) == ([], []), repr(report)
+    assert any(outcome.status is Status.PASSED for outcome in report.outcomes)

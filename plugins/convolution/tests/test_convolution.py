@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -10,6 +11,7 @@ import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
 from operad_check.testing import check_forward, gradient_check
 from operad_convolution import Convolution
+from operator_sdk.check.tests.halves import assert_gradients_near_in_half
 
 RNG = np.random.default_rng(11)
 
@@ -170,15 +172,6 @@ def test_runs_imperatively_and_symbolically() -> None:
 
 def test_gradients_in_half_precision_are_near_those_in_single_precision() -> None:
     values = [RNG.uniform(0.1, 1, shape) for shape in [(2, 2, 5, 5), (3, 2, 3, 3), (3,)]]
-    found = []
-    for dtype in ("float32", "float16"):
-        inputs = [od.nd.array(value, dtype=dtype) for value in values]
-        for array in inputs:
-            array.attach_grad()
-        with od.autograd.record():
-            output = od.nd.Convolution(*inputs, kernel=(3, 3), stride=(2, 1), num_filter=3)
-        output.backward()
-        found.append([array.grad.asnumpy() for array in inputs])
-        assert {str(grad.dtype) for grad in found[-1]} == {dtype}
-    for single, half in zip(*found, strict=True):
-        np.testing.assert_allclose(half, single, rtol=5e-3, atol=5e-3)
+    assert_gradients_near_in_half(
+        partial(od.nd.Convolution, kernel=(3, 3), stride=(2, 1), num_filter=3), values
+    )

@@ -83,6 +83,14 @@ def test_what_many_rows_are_added_to_is_rounded_once(size: int, by_loop: bool) -
         np.testing.assert_allclose(table[2], rows[0].astype(np.float64) * len(rows), rtol=6e-8)
 
 
+@pytest.mark.parametrize("rows", [1, 7, 1 << 40])
+def test_both_ways_count_alike_how_often_one_row_is_named(rows) -> None:
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
+    positions = np.random.default_rng(rows).integers(0, rows, 777)[::3]
+    found = [accumulate._most_named(positions, by_loop) for by_loop in (False, True)]
+    assert found[0] == found[1] >= np.unique(positions, return_counts=True)[1].max()
+
+
 def test_compiled_code_adds_bit_for_bit_as_numpy_does() -> None:
     pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     rows, places = RNG.normal(size=(1 << 12, 16)).astype(np.float32), RNG.integers(0, 50, 1 << 12)

@@ -59,9 +59,9 @@ def blocked_sum(
         >>> bool(np.all(abs(total / 1e5 - 1) < 1e-6))
         True
     """
-    if type(x) is not np.ndarray:
-        return np.sum(x, axis=axis, keepdims=keepdims, **_given(dtype=dtype, out=out))
     axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    if type(x) is not np.ndarray:
+        return np.sum(x, axis=axes, keepdims=keepdims, **_given(dtype=dtype, out=out))
     kind, count = x.dtype if dtype is None else np.dtype(dtype), prod([x.shape[one] for one in axes])
     if kind not in _BY_BLOCKS or count <= _FEW or not x.size or _is_run(x, axes):
         return _reduce(x, axes, dtype, out, keepdims)

@@ -49,7 +49,7 @@ def add_rows(xp: Any, table: Array, positions: Array, rows: Array, *, by_loop: b
     # mutant: equivalent, because it decides between ways to the same
     if not isinstance(table, np.ndarray):
         _add_in_pairs(xp, table_rows, positions, rows)
-    elif (wide := _wide(table.dtype, positions)) != table.dtype:
+    elif (wide := _wide(table.dtype, positions, by_loop)) != table.dtype:
         named: Any = slice(None)
         if len(table_rows) > len(positions):
             named, positions = np.unique(positions, return_inverse=True)
@@ -63,15 +63,24 @@ def add_rows(xp: Any, table: Array, positions: Array, rows: Array, *, by_loop: b
         table[...] = table_rows.reshape(table.shape)
 
 
-def _wide(dtype: DType, positions: Array) -> DType:
+def _wide(dtype: DType, positions: Array, by_loop: bool) -> DType:
     """The type in which rows are added to a table of a floating type; of others their own."""
     if dtype not in (np.float16, np.float32):
         return dtype
-    # Positions that share their last digits count as one: a bound, in memory that no table makes larger.
-    last = (1 << len(positions).bit_length()) - 1
-    if len(positions) > ADDED_IN_A_ROW and np.bincount(positions & last).max() > ADDED_IN_A_ROW:
-        return np.dtype(np.float64)
-    return np.dtype(np.float32)
+    is_crowded = len(positions) > ADDED_IN_A_ROW and _most_named(positions, by_loop) > ADDED_IN_A_ROW
+    return np.dtype(np.float64 if is_crowded else np.float32)
+
+
+def _most_named(positions: Array, by_loop: bool) -> int:
+    """A bound of how often one position occurs.
+
+    Positions that share their last digits count as one, so that no table makes the memory larger.
+    """
+    size = 1 << len(positions).bit_length()
+    if by_loop:
+        most: int = LOOPS.most_named(np.ascontiguousarray(positions), np.zeros(size, np.int32))
+        return most
+    return int(np.bincount(positions & (size - 1)).max())
 
 
 def _add_in_order(table: Array, positions: Array, rows: Array) -> None:

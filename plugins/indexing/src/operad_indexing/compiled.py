@@ -12,3 +12,14 @@ def add_in_order(table: Array, positions: Array, rows: Array) -> None:
         position = positions[i]
         for column in range(table.shape[1]):
             table[position, column] += rows[i, column]
+
+
+@loop
+def most_named(positions: Array, counts: Array) -> int:
+    """Count the last digits that occur most; `counts` are a power of two of zeros."""
+    most = 0
+    for i in range(len(positions)):
+        digits = positions[i] & (len(counts) - 1)
+        counts[digits] += 1
+        most = max(most, counts[digits])
+    return most

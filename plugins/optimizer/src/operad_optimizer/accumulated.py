@@ -11,6 +11,7 @@ import numpy as np
 
 from operad import NDArray, nd
 from operad_optimizer.base import Index, Optimizer, State, register
+from operad_optimizer.momentum import WithTwoStates
 from operad_optimizer.state import zeros_like
 from operad_sdk import ParamError
 
@@ -83,7 +84,7 @@ class GroupAdaGrad(Optimizer):
 
 @register
 @final
-class AdaDelta(Optimizer):
+class AdaDelta(WithTwoStates):
     """Steps in proportion to the average of former steps, without a learning rate.
 
     `a = rho a + (1 - rho) g^2`, the step `d = g sqrt(b + eps) / sqrt(a + eps)`,
@@ -103,10 +104,6 @@ class AdaDelta(Optimizer):
         super().__init__(**arguments)
         self.rho = rho
         self.epsilon = epsilon
-
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """The averages of squared gradients and of squared steps."""
-        return zeros_like(weight), zeros_like(weight)
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """The formulas of the class."""

@@ -6,13 +6,13 @@ from typing import Any, final
 
 from operad import NDArray, nd
 from operad_optimizer.adaptive import AdamAverages
-from operad_optimizer.base import Index, Optimizer, State, register
-from operad_optimizer.state import zeros_like
+from operad_optimizer.base import Index, State, register
+from operad_optimizer.momentum import WithTwoStates
 
 
 @register
 @final
-class Adamax(Optimizer):
+class Adamax(WithTwoStates):
     """Adam with the largest gradient, which decays, in place of the root of the average squared one.
 
     Args:
@@ -33,10 +33,6 @@ class Adamax(Optimizer):
         super().__init__(learning_rate=learning_rate, **arguments)
         self.beta1 = beta1
         self.beta2 = beta2
-
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """The average and the largest gradient."""
-        return zeros_like(weight), zeros_like(weight)
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """`m = b1 m + (1 - b1) g`, `u = max(b2 u, |g|)`, and `w = w - lr / (1 - b1^t) m / u`."""

@@ -9,10 +9,11 @@ from typing import Any, final
 from operad import NDArray, nd
 from operad_optimizer.aggregation import aggregation_size, in_turn
 from operad_optimizer.base import Index, Optimizer, State, UpdateCall, register
+from operad_optimizer.momentum import WithTwoStates
 from operad_optimizer.state import zeros_like
 
 
-class AdamAverages(Optimizer):
+class AdamAverages(WithTwoStates):
     """Keeps averages of the gradient and of its square; arguments are those of `Adam`."""
 
     def __init__(self, beta1: float, beta2: float, epsilon: float, **arguments: Any) -> None:
@@ -20,10 +21,6 @@ class AdamAverages(Optimizer):
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon
-
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """Both averages."""
-        return zeros_like(weight), zeros_like(weight)
 
 
 @register
@@ -113,7 +110,7 @@ class RMSProp(Optimizer):
 
 @register
 @final
-class Ftrl(Optimizer):
+class Ftrl(WithTwoStates):
     """Follow the regularised leader: weights that matter little become exactly 0.
 
     Args:
@@ -131,10 +128,6 @@ class Ftrl(Optimizer):
         super().__init__(learning_rate=learning_rate, **arguments)
         self.lamda1 = lamda1
         self.beta = beta
-
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """The two sums."""
-        return zeros_like(weight), zeros_like(weight)
 
     def step_call(self, index: Index, state: State) -> UpdateCall:
         """With both sums."""

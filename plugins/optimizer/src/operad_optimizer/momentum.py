@@ -15,3 +15,11 @@ class WithMomentum(Optimizer):
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Zeros, or None without momentum."""
         return zeros_like(weight) if self.momentum else None
+
+
+class WithTwoStates(Optimizer):
+    """Keeps two arrays of each weight's shape, which are zeros at first."""
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Both arrays."""
+        return zeros_like(weight), zeros_like(weight)

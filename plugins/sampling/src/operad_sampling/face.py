@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from operad import registry
+import operad
 from operad_sdk import ParamError
 
 
@@ -53,7 +53,7 @@ def attribute(face: ModuleType, namespace: ModuleType, title: str, name: str) ->
         AttributeError: There is none, and `name` is no other name of the module.
     """
     if name == "__all__":
-        return registry.star_names(face)
+        return operad.registry.star_names(face)
     if not name.endswith("_like") or name.startswith("_"):
         raise AttributeError(f"module {title!r} has no attribute {name!r}")
     return getattr(namespace, f"_random_{name}")
@@ -62,6 +62,8 @@ def attribute(face: ModuleType, namespace: ModuleType, title: str, name: str) ->
 def names_of(face: ModuleType) -> list[str]:
     """The module's own names, and those of the operators that are attributes of it."""
     names = [
-        name.removeprefix("_random_") for name in registry.list_operators() if name.startswith("_random_")
+        name.removeprefix("_random_")
+        for name in operad.registry.list_operators()
+        if name.startswith("_random_")
     ]
     return sorted({*vars(face), *(name for name in names if name.endswith("_like"))})

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from operad.symbol import name as name
     ndarray = nd
     symbol = sym
-__version__ = '0.2.0'
+__version__ = '0.3.0'
 _LAZY_ADDED: set[str] = set()
 'Names that plugins were found to add, so that the file system is asked once for modules called so.'
 

@@ -62,7 +62,7 @@ class _Around(Wrapped):
 
 
 class SkippingLast:
-    """The last element stays as it was, in a forward or in a backward pass."""
+    """Leaves the last element as it was, in a forward or in a backward pass."""
 
     def change(self, req: OpReq, old: Array, new: Array) -> None:
         """Apply the fault to one array."""
@@ -70,7 +70,7 @@ class SkippingLast:
 
 
 class ReadingOld:
-    """What was there before is added, in a forward or in a backward pass."""
+    """Adds what was there before, in a forward or in a backward pass."""
 
     def change(self, req: OpReq, old: Array, new: Array) -> None:
         """Apply the fault to one array."""

@@ -109,11 +109,15 @@ def check_traceable(prop: OperatorProperty, parts: Sequence[str], in_shapes: Seq
     Raises:
         TraceError: They do not.
     """
-    if (prop.forward_resource if FORWARD in parts else prop.backward_resource)(in_shapes):
-        raise TraceError("it asks for random numbers or for scratch memory")
+    _expect_no_resources(prop, parts, in_shapes)
     for bound in functions_of(prop, parts):
         if (reason := reason_against_tracing(bound.function)) is not None:
             raise TraceError(reason)
+
+
+def _expect_no_resources(prop: OperatorProperty, parts: Sequence[str], shapes: Sequence[Shape]) -> None:
+    if (prop.forward_resource if FORWARD in parts else prop.backward_resource)(shapes):
+        raise TraceError("it asks for random numbers or for scratch memory")
 
 
 def recorded(
@@ -140,8 +144,7 @@ def recorded(
     operator.xp = context.xp
     if numbers is not None:
         operator = operator.with_params(numbers.params, numbers.prop)
-    if prop.forward_resource(shapes) if FORWARD in parts else prop.backward_resource(shapes):
-        raise TraceError("it asks for random numbers or for scratch memory")
+    _expect_no_resources(prop, parts, shapes)  # for these lengths, which are others
     cells = _Cells(level, shapes)
     with np.errstate(all="ignore"):
         if FORWARD in parts:
