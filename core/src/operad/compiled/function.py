@@ -148,7 +148,7 @@ class _Traced:
 
 
 def _request(array: imperative.Array) -> str:
-    """How a gradient is to be written; empty if none can be asked for."""
+    """The request of an array's gradient; empty if none can be asked for."""
     entry = array._autograd
     return "" if entry is None else "add" if getattr(entry[0], "req", None) == "add" else "write"
 
