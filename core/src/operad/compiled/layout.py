@@ -10,21 +10,22 @@ again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from operator import is_not
 from typing import Any, Final, final
 
 from operad import graph as graphs
 from operad.device import Context
 from operad.engine.thread import local
 from operad.executor.compiling import compiled
-from operad.imperative import ArraySpec
+from operad.imperative import ArraySpec, insert_bounded
 from operad.op import BLAS_FLOPS, Cost, OpContext, Operator, OpReq
-from operad.program import SegmentCode, codes, node_profiling, run_calls
+from operad.program import KeptCalls, SegmentCode, codes, node_profiling, run_calls
 from operad.resource import Resource, ResourceRequest
 
 _ALIGNMENT: Final = 64
-_MOST_VIEWS: Final = 4
-"""Sets of views that a runner keeps: one for each place of arena and scratch memory that it saw last."""
+_MOST_KEPT: Final = 4
+"""Sets of calls that a runner keeps: one for each place of arena and scratch memory that it saw last."""
 
 
 @final
@@ -127,13 +128,7 @@ def _memory(graph: graphs.Graph, facts: graphs.Facts) -> tuple[graphs.Graph, gra
 
 @final
 class Runner:
-    """Runs one direction of a layout over the arrays of a call, as one function of these.
-
-    For the code it is a binding, whose arrays are others in each run.
-
-    Attributes:
-        operators: By number, the operator of each node.
-    """
+    """Runs one direction of a layout over the arrays of a call, as one function of these."""
 
     def __init__(
         self,
@@ -146,44 +141,47 @@ class Runner:
     ) -> None:
         homes = dict(layout.program.aliased_entries)
         self._slots = {**slots, **{entry: slots[home] for entry, home in homes.items() if home in slots}}
-        self._layout, self._op_ctx, self.operators, self._arena = layout, op_ctx, operators, arena
+        self._layout, self._op_ctx, self._operators, self._arena = layout, op_ctx, operators, arena
         self._codes = layout.codes(name, op_ctx.requested)
+        number = self._slots.get
+        self._fills = [
+            [(i, slot) for i, e in enumerate(code.entries) if (slot := number(e)) is not None]
+            for code in self._codes
+        ]
+        # By addresses of scratch memory and arena.
         # invariant: runs name the scratch memory, so no two of them are here at once.
-        self._arrays: Sequence[Any] = ()
-        self._memory: Sequence[Any] = ()
-        self._views: dict[int, Any] = {}
-        self._kept_views: dict[Any, dict[int, Any]] = {}  # by addresses of scratch memory and arena
+        self._kept: dict[Any, list[KeptCalls]] = {}
+        self._memory: tuple[Any, Any] = (None, None)  # of the last run
+        self._calls: list[KeptCalls] = []
 
     def __call__(self, *arrays: Any) -> None:
         """Run it."""
         op_ctx = self._op_ctx
         scratch = op_ctx.requested[-1].get_space((self._layout.scratch_bytes,), "uint8")
-        self._arrays, self._memory = arrays, (scratch, arrays[self._arena])
-        key = (*map(_address, self._memory),)
-        if key not in self._kept_views and len(self._kept_views) >= _MOST_VIEWS:
-            self._kept_views.clear()
-        # A view keeps its memory, so no other array is ever at an address that is a key.
-        self._views = self._kept_views.setdefault(key, {})
-        for code in self._codes:
+        memory = (scratch, arrays[self._arena])
+        if any(map(is_not, memory, self._memory)):
+            # A view keeps its memory, so no other array is ever at an address that is a key.
+            key = (*map(_address, memory),)
+            calls = self._kept.get(key) or [self._over(memory, arrays, code) for code in self._codes]
+            insert_bounded(self._kept, key, calls, _MOST_KEPT)
+            self._memory, self._calls = memory, calls
+        for code, calls, fills in zip(self._codes, self._calls, self._fills, strict=True):
             if (run_ctx := local.state.run_ctx) is not None:
                 run_ctx.is_worth = code.is_parallel  # as for a segment that is pushed
-            calls, node_ids = code.calls(self, op_ctx.is_train)
-            run_calls(code, calls, node_ids, node_profiling.observer and code.timeline(op_ctx.is_train))
-        self._arrays = self._memory = ()
+            calls.exchange(fills, arrays)
+            timeline = node_profiling.observer and code.timeline(op_ctx.is_train)
+            run_calls(code, calls.calls, calls.node_ids, timeline)
 
-    def data_of(self, entries: Iterable[int]) -> list[Any]:
-        """The plain arrays of entries."""
-        arrays, slots, views = self._arrays, self._slots, self._views
-        return [
-            arrays[slots[e]] if e in slots else views[e] if e in views else self._view(e) for e in entries
-        ]
+    def _over(self, memory: Sequence[Any], arrays: Sequence[Any], code: SegmentCode) -> KeptCalls:
+        """Calls over some memory, and the arrays of a run."""
 
-    def _view(self, entry: int) -> Any:
-        is_kept, start, size = self._layout.places[entry]
-        spec = self._layout.program.spec(entry)
-        part = self._memory[is_kept][start : start + size]
-        view = self._views[entry] = part.view(spec.dtype).reshape(spec.shape)
-        return view
+        def view(entry: int) -> Any:
+            is_kept, start, size = self._layout.places[entry]
+            spec = self._layout.program.spec(entry)
+            return memory[is_kept][start : start + size].view(spec.dtype).reshape(spec.shape)
+
+        table = [arrays[self._slots[e]] if e in self._slots else view(e) for e in code.entries]
+        return KeptCalls(code, self._operators, self._op_ctx.is_train, table)
 
 
 def _address(array: Any) -> int:

@@ -2,6 +2,7 @@
 
 from operad.program.binding import Binding as Binding
 from operad.program.binding import Pool as Pool
+from operad.program.code import KeptCalls as KeptCalls
 from operad.program.code import SegmentCode as SegmentCode
 from operad.program.profile import NodeObserver as NodeObserver
 from operad.program.profile import node_profiling as node_profiling
