@@ -13,7 +13,7 @@ Passes of plugins that see a graph with its gradients see this one, too. What wa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 from operad import registry
 from operad.device import Context
@@ -191,20 +191,6 @@ def _spec_of(entry: TapeEntry) -> ArraySpec:
     return node.grad._spec if isinstance(node, Marked) else node.plan.out_specs[index]
 
 
-class _Call(NamedTuple):
-    """Backward pass that is one call.
-
-    Attributes:
-        plan: Computes it.
-        inputs: Where the plan's inputs stand among what the tape has saved, its states and the head gradients.
-        outputs: Where its outputs stand among the results.
-    """
-
-    plan: Plan
-    inputs: Sequence[int]
-    outputs: Sequence[int]
-
-
 @final
 class BackwardProgram:
     """The gradients of one structure of tape.
@@ -243,8 +229,7 @@ class BackwardProgram:
                 saved = self._saved_entries(node, node_id)
                 if node_id in operators_read or not values.isdisjoint(saved):
                     self._note_read(number, node_id, saved)
-        self._calls: dict[bool, _Call] = {}
-        self._call_id = self._lone_call()
+        self._lone_calls: dict[bool, Any] = {}  # by mode
         recorded.nodes.clear()  # what passes ran stays with the program, which is cached; the tape must not
         if names := [node_id.title for node_id in passes if node_id.distribution]:
             self._check_kept(names)
@@ -280,25 +265,26 @@ class BackwardProgram:
         assert isinstance(applied, OpNode)
         self._aux += applied.of_states(graph.input_ids[node_id])
 
-    def _lone_call(self) -> int | None:
-        """Number of the only node that computes something, if that can do without a binding."""
-        program, nodes = self._program, self._program.graph.nodes
-        found = [node_id for node_id in program.backward if isinstance(nodes[node_id], OpNode)]
-        if len(found) != 1 or program.plan.blocks or program.kernels[found[0]] is not None:
-            return None
-        op, call = nodes[found[0]].op, program.call(found[0])
-        is_usual = type(op) is Gradient and not op.is_stateful and {*call.req} == {OpReq.WRITE}
-        return found[0] if is_usual and sorted(call.outs) == sorted(program.gradients.values()) else None
+    def _lone_call(self, train_mode: bool) -> tuple[Plan, Sequence[int], Sequence[int]] | None:
+        """Plan of a backward pass that is one call, which needs no binding; None where it is more.
 
-    def _new_call(self, node_id: int, train_mode: bool) -> _Call:
-        program, node = self._program, self._program.graph.nodes[node_id]
-        entries = program.graph.input_ids[node_id]
-        plan = Plan(node.op, [program.spec(entry) for entry in entries], program.contexts[node_id], train_mode)
-        given, results = [*self._saved, *self._aux, *self._heads], [*program.gradients.values()]
+        Behind the plan stands where its inputs are among what the tape has saved, its states and the head
+        gradients, and where its outputs are among the results.
+        """
+        program, graph = self._program, self._program.graph
+        if [len(code.node_ids) for code in self._codes] != [1] or program.plan.blocks:
+            return None
+        (node_id,) = self._codes[0].node_ids
+        node, call, results = graph.nodes[node_id], program.call(node_id), [*program.gradients.values()]
+        if not isinstance(node, OpNode) or type(node.op) is not Gradient or node.op.is_stateful:
+            return None
+        if program.kernels[node_id] or {*call.req} != {OpReq.WRITE} or {*call.outs} != {*results}:
+            return None
+        entries, given = graph.input_ids[node_id], [*self._saved, *self._aux, *self._heads]
+        plan = Plan(node.op, [*map(program.spec, entries)], program.contexts[node_id], train_mode)
         # Of an argument that is not read only the shape counts, which the plan knows.
         inputs = [given.index(entry) if entry in given else 0 for entry in entries]
-        made = _Call(plan, inputs, [results.index(entry) for entry in program.entry_range(node_id)])
-        return self._calls.setdefault(train_mode, made)
+        return plan, inputs, [*map(results.index, program.entry_range(node_id))]
 
     def run(
         self, tape: Tape, head_grads: Sequence[Array], results: Sequence[Array], train_mode: bool
@@ -311,11 +297,12 @@ class BackwardProgram:
         program = self._program
         nodes: list[Any] = [tape[number] for number in self._read]
         saved = _kept(nodes)
-        if self._call_id is not None:
-            call = self._calls.get(train_mode) or self._new_call(self._call_id, train_mode)
+        if train_mode not in self._lone_calls:
+            self._lone_calls[train_mode] = self._lone_call(train_mode)
+        if (lone := self._lone_calls[train_mode]) is not None:
+            plan, inputs, outputs = lone
             given = [*saved, *[x for node in nodes for x in node.aux], *head_grads]
-            inputs = [given[position] for position in call.inputs]
-            call.plan.compute(inputs, [results[position] for position in call.outputs], into_given=True)
+            plan.compute([given[i] for i in inputs], [results[i] for i in outputs], into_given=True)
             return
         arrays: dict[int, Array] = dict(zip(program.gradients.values(), results, strict=True))
         arrays.update(zip(self._saved, saved, strict=True))

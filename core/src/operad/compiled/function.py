@@ -27,17 +27,8 @@ _MOST_KEPT: Final = 64
 """Traces that a function keeps, programs that a trace keeps, and lines of a report."""
 
 
-class _Installed:
-    """Counts how often what is installed has changed."""
-
-    epoch = 0
-
-    def clear(self) -> None:
-        """See `registry.follow`."""
-        self.epoch += 1
-
-
-_installed: Final = registry.follow(_Installed())
+_installed: Final = registry.follow(dict[str, object]())
+"""Has an object for what is installed, which is another one when that has changed."""
 
 
 def _flat(value: Any, arrays: list[Any], floats: list[Any]) -> Any:
@@ -122,8 +113,6 @@ class _Traced:
             (results if leaf >= 0 else arrays)[leaf] if leaf.__class__ is int else leaf
             for leaf in self._leaves
         ]
-        if self._structure is NDArray:
-            return leaves[0]
         numbers = [x.compute(floats) if type(x) is TracedNumber else x for x in self._floats]
         return _nested(self._structure, iter(leaves), iter(numbers))
 
@@ -174,7 +163,8 @@ class CompiledFunction:
         arrays: list[NDArray] = []
         floats: list[float] = []
         structure = _flat((args, kwargs), arrays, floats)
-        kind = (structure, mode, _installed.epoch, settings(), current_context(), *[x._spec for x in arrays])
+        surroundings = (mode, _installed.setdefault("", object()), settings(), current_context())
+        kind = (structure, *surroundings, *[x._spec for x in arrays])
         try:
             key = (*kind, *[repr(floats[i]) for i in self._asked[kind]]) if kind in self._asked else kind
             found = self._traced.get(key)
@@ -202,8 +192,7 @@ class CompiledFunction:
         title, ms = self._title, (perf_counter() - begun_s) * 1e3
         self._lines.append(f"traced {title} in {ms:.1f} ms ({why}): {len(made.graph.op_nodes)} calls")
         asked = trace.asked.union(self._asked.get(kind, ()))
-        if asked:
-            imperative.insert_bounded(self._asked, kind, sorted(asked), _MOST_KEPT)
+        imperative.insert_bounded(self._asked, kind, sorted(asked), _MOST_KEPT)
         self._last = kind
         key = (*kind, *[repr(floats[i]) for i in sorted(asked)])
         imperative.insert_bounded(self._traced, key, made, _MOST_KEPT)

@@ -56,9 +56,9 @@ class Layout:
         self.program = program = compiled(graph, ctx, requests, shapes, types, {}, passes=passes)
         self.heads = [program.variables.get(name) for name in graphs.head_names(graph)]
         nodes, inputs = program.graph.nodes, program.graph.input_ids
-        parts = {"forward": program.forward, "backward": program.backward}
         self._parts = {
-            name: [i for i in part if isinstance(nodes[i], graphs.OpNode)] for name, part in parts.items()
+            name: [i for i in part if isinstance(nodes[i], graphs.OpNode)]
+            for name, part in (("forward", program.forward), ("backward", program.backward))
         }
         self.reads = {entry for i in program.backward for entry in nodes[i].of_read(inputs[i])}
         self.places: dict[int, tuple[bool, int, int]] = {}
@@ -143,11 +143,8 @@ class Runner:
         self._slots = {**slots, **{entry: slots[home] for entry, home in homes.items() if home in slots}}
         self._layout, self._op_ctx, self._operators, self._arena = layout, op_ctx, operators, arena
         self._codes = layout.codes(name, op_ctx.requested)
-        number = self._slots.get
-        self._fills = [
-            [(i, slot) for i, e in enumerate(code.entries) if (slot := number(e)) is not None]
-            for code in self._codes
-        ]
+        taken = [[(i, self._slots.get(e)) for i, e in enumerate(code.entries)] for code in self._codes]
+        self._fills = [[(i, slot) for i, slot in pairs if slot is not None] for pairs in taken]
         # By addresses of scratch memory and arena.
         # invariant: runs name the scratch memory, so no two of them are here at once.
         self._kept: dict[Any, list[KeptCalls]] = {}
@@ -162,15 +159,15 @@ class Runner:
         if any(map(is_not, memory, self._memory)):
             # A view keeps its memory, so no other array is ever at an address that is a key.
             key = (*map(_address, memory),)
-            calls = self._kept.get(key) or [self._over(memory, arrays, code) for code in self._codes]
-            insert_bounded(self._kept, key, calls, _MOST_KEPT)
-            self._memory, self._calls = memory, calls
+            found = self._kept.get(key) or [self._over(memory, arrays, code) for code in self._codes]
+            insert_bounded(self._kept, key, found, _MOST_KEPT)
+            self._memory, self._calls = memory, found
         for code, calls, fills in zip(self._codes, self._calls, self._fills, strict=True):
             if (run_ctx := local.state.run_ctx) is not None:
                 run_ctx.is_worth = code.is_parallel  # as for a segment that is pushed
             calls.exchange(fills, arrays)
             timeline = node_profiling.observer and code.timeline(op_ctx.is_train)
-            run_calls(code, calls.calls, calls.node_ids, timeline)
+            run_calls(code, calls, timeline)
 
     def _over(self, memory: Sequence[Any], arrays: Sequence[Any], code: SegmentCode) -> KeptCalls:
         """Calls over some memory, and the arrays of a run."""

@@ -121,7 +121,6 @@ class Trace:
         self.title, self.ctx = title, ctx
         self.parameters: dict[Node, Any] = {}
         self.arguments = [TracedArray(spec, self, *self._parameter(i)) for i, spec in enumerate(specs)]
-        self._given = set(map(id, self.arguments))
         self.asked: set[int] = set()
         found = enumerate(floats)
         self.floats = [TracedNumber(x, itemgetter(i), frozenset((i,)), self.asked) for i, x in found]
@@ -168,7 +167,8 @@ class Trace:
 
     def is_own(self, array: Array) -> bool:
         """Return whether the function made the array."""
-        return isinstance(array, TracedArray) and array.trace is self and id(array) not in self._given
+        is_given = any(array is x for x in self.arguments)
+        return isinstance(array, TracedArray) and array.trace is self and not is_given
 
     def written(self, targets: Any) -> Any:
         """`targets`, an array or several, which the function may write."""

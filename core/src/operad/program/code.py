@@ -18,7 +18,6 @@ from operad import resource
 from operad.engine.thread import local
 from operad.graph import OpNode, estimated
 from operad.op import MULTIPLIED_SIZE, ArgumentSlot, CallTemplate, Gradient, OpContext, Operator, OpReq
-from operad.program.binding import Binding
 from operad.program.profile import Timeline
 from operad.program.program import Call, Program
 
@@ -116,11 +115,6 @@ class SegmentCode:
                     self.entries.append(slot)
         self.reads, self.writes = list(reads.values()), list(writes.values())
         self.states, self.kept = list(states), kept
-
-    def calls(self, binding: Binding, is_train: bool) -> tuple[list[Any], Sequence[int]]:
-        """The calls, each a function and its arguments, and the node of each."""
-        kept = KeptCalls(self, binding.operators, is_train, binding.data_of(self.entries))
-        return kept.calls, kept.node_ids
 
     def compiled(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
         """The calls for these operators, but for their arrays."""
