@@ -7,7 +7,7 @@ import pytest
 from tools.lines import by_room, code_lines, of_commit, of_tree
 from tools.workspace import ROOT
 
-CEILING = 14_700
+CEILING = 15_400
 """Only a change of docs/decisions/0018 moves it."""
 
 

@@ -12,6 +12,7 @@ import pytest
 import operad
 from examples import (
     bucketing,
+    compiled,
     custom_softmax,
     distributed,
     fine_tuning,
@@ -25,6 +26,7 @@ from operad import engine
 
 PROGRAMS = (
     bucketing,
+    compiled,
     custom_softmax,
     fine_tuning,
     language_model,
@@ -73,6 +75,16 @@ def test_workers_of_the_distributed_program_share_the_digits(workers: int, tmp_p
 @pytest.mark.slow
 def test_lenet_learns_the_digits() -> None:
     assert lenet.train() > 0.95
+
+
+@pytest.mark.slow
+def test_a_compiled_network_learns_as_an_eager_one() -> None:
+    (eager, _), (ours, _) = (
+        compiled.train(20, False, each) for each in (lambda function: function, operad.compile)
+    )
+
+    assert ours == pytest.approx(eager, abs=0.02)
+    assert ours > 0.95
 
 
 @pytest.mark.slow

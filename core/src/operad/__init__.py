@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from operad import random as random
     from operad import registry as registry
     from operad import sym as sym
+    from operad.compiled import compile as compile
     from operad.executor import Executor as Executor
     from operad.ndarray import NDArray as NDArray
     from operad.ndarray import waitall as waitall
@@ -48,6 +49,7 @@ _LAZY_NAMES = {
     "Executor": "operad.executor",
     "NDArray": "operad.nd",
     "Symbol": "operad.symbol",
+    "compile": "operad.compiled",
     "name": "operad.symbol",
     "waitall": "operad.nd",
 }

@@ -79,6 +79,16 @@ class GraphError(OperadError, ValueError):
     """A graph or symbol is malformed: a cycle, a duplicate or unknown name, a wrong entry."""
 
 
+class TraceError(OperadError, TypeError):
+    """A function that is traced does what a graph, or a derivative, cannot say; the message says what to do.
+
+    Attributes:
+        line: File and number of the author's line that did it, where a step of the trace is what is refused.
+    """
+
+    line: tuple[str, int] | None = None
+
+
 class GradientError(OperadError):
     """A gradient was asked for where none exists, or before it can be computed."""
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from operad import registry, resource
 from operad.device import Context
+from operad.imperative import refuse_traced
 
 
 def seed(seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
@@ -27,6 +28,7 @@ def seed(seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
         ParamError: `seed_state` is not an integer.
         ContextError: `ctx` is neither a context nor "all".
     """
+    refuse_traced("random numbers are seeded", "seed them outside")
     resource.get().seed(seed_state, ctx)
 
 
@@ -55,6 +57,7 @@ def set_state(state: Mapping[str, Any]) -> None:
     Raises:
         FormatError: `state` is something else.
     """
+    refuse_traced("random numbers are seeded", "seed them outside")
     resource.get().set_state(state)
 
 

@@ -14,7 +14,6 @@ from operad.op import (
     Correction,
     Cost,
     forget_rates,
-    function_cost,
     rates,
     tuned_path,
 )
@@ -51,8 +50,8 @@ def test_a_file_is_read_once_and_again_when_that_is_asked_for(path):
     forget_rates()
     assert rates().loop_us == 1e-3
     assert rates().kernels == {"tanh.forward": Correction(2.0, 0.5)}
-    assert function_cost("exp") == 3.0
-    assert function_cost("log") == DEFAULTS.functions["log"]  # what was not measured
+    assert rates().functions["exp"] == 3.0
+    assert rates().functions["log"] == DEFAULTS.functions["log"]  # what was not measured
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff{", json.dumps(GOOD).encode()])
@@ -81,8 +80,3 @@ def test_bytes_beyond_half_of_the_last_level_cache_have_the_rate_of_memory(path,
     monkeypatch.setattr(rates_module, "cached_bytes", lambda: 1000.0)
     assert rates().moving_us(1000) == pytest.approx(1000 * 2e-5)
     assert Cost(size_bytes=3000).us == pytest.approx(1000 * 2e-5 + 2000 * 6e-5)
-
-
-def test_names_of_scalar_forms_are_those_of_numpy(path):
-    assert function_cost("acosh") == DEFAULTS.functions["arccosh"]
-    assert function_cost("add") < function_cost("exp")

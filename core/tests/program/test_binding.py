@@ -35,7 +35,7 @@ def inner(binding):
 def test_an_entry_that_the_caller_bound_lies_in_its_array(bound):
     entry = bound.program.variables["x"]
     array = bound.array_of(entry)
-    assert bound.data(entry) is array._data
+    assert bound.data_of([entry])[0] is array._data
     assert bound.var(entry) is array._chunk.var
     assert not bound.is_part(entry)
 
@@ -43,7 +43,7 @@ def test_an_entry_that_the_caller_bound_lies_in_its_array(bound):
 def test_any_other_entry_is_a_view_into_a_planned_block(bound):
     entry = inner(bound)
     assert bound.array_of(entry) is None
-    view = bound.data(entry)
+    (view,) = bound.data_of([entry])
     assert (view.shape, view.dtype) == ((4, 4), np.float32)
     assert bound.data_of([entry])[0] is view, "it is made once"
     assert bound.var(entry) is bound.chunk(entry).var

@@ -24,6 +24,7 @@ from operad.imperative import (
     TapeEntry,
     TapeNode,
     overlap_check,
+    refuse_traced,
     tape_of,
     unrecorded,
 )
@@ -45,6 +46,7 @@ def mark_variables(
         ArgumentError: A gradient would overwrite a variable or another gradient. Gradients that are all
             added to their buffers may share one.
     """
+    refuse_traced("gradients are attached to arrays", "do it outside")
     arrays = [variables] if isinstance(variables, Array) else list(variables)
     buffers = [gradients] if isinstance(gradients, Array) else list(gradients)
     reqs = [grad_reqs] * len(arrays) if isinstance(grad_reqs, str) else list(grad_reqs)
@@ -217,6 +219,7 @@ def _results_apart(
 def _heads(
     heads: Array | Sequence[Array], head_grads: Array | Sequence[Array | None] | None
 ) -> tuple[list[TapeEntry], list[Array]]:
+    refuse_traced("gradients are computed", "differentiate the compiled function outside")
     arrays = [heads] if isinstance(heads, Array) else list(heads)
     grads: list[Array | None] = [None] * len(arrays)
     if head_grads is not None:

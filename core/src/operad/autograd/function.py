@@ -16,6 +16,7 @@ from operad.imperative import (
     is_recording,
     record,
     refuse_aliases,
+    refuse_traced,
 )
 
 Gradients = Callable[[Sequence[Any]], Sequence[Any]]
@@ -55,6 +56,7 @@ def record_function(
     """
     if not is_recording():
         return outputs
+    refuse_traced(f"{name} computes its gradients with arrays", "call it outside")
     refuse_aliases(name, inputs)
     entries = tuple([x._autograd for x in inputs])
     if not any(entries):

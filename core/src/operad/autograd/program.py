@@ -53,7 +53,7 @@ from operad.imperative import (
     execute,
     version_of,
 )
-from operad.op import OpReq
+from operad.op import Gradient, OpReq
 from operad.program import Binding, codes, compile_graph, segments
 
 _MAX_CACHED: Final = 256
@@ -229,6 +229,7 @@ class BackwardProgram:
                 saved = self._saved_entries(node, node_id)
                 if node_id in operators_read or not values.isdisjoint(saved):
                     self._note_read(number, node_id, saved)
+        self._lone_calls: dict[bool, Any] = {}  # by mode
         recorded.nodes.clear()  # what passes ran stays with the program, which is cached; the tape must not
         if names := [node_id.title for node_id in passes if node_id.distribution]:
             self._check_kept(names)
@@ -264,6 +265,27 @@ class BackwardProgram:
         assert isinstance(applied, OpNode)
         self._aux += applied.of_states(graph.input_ids[node_id])
 
+    def _lone_call(self, train_mode: bool) -> tuple[Plan, Sequence[int], Sequence[int]] | None:
+        """Plan of a backward pass that is one call, which needs no binding; None where it is more.
+
+        Behind the plan stands where its inputs are among what the tape has saved, its states and the head
+        gradients, and where its outputs are among the results.
+        """
+        program, graph = self._program, self._program.graph
+        if [len(code.node_ids) for code in self._codes] != [1] or program.plan.blocks:
+            return None
+        (node_id,) = self._codes[0].node_ids
+        node, call, results = graph.nodes[node_id], program.call(node_id), [*program.gradients.values()]
+        if not isinstance(node, OpNode) or type(node.op) is not Gradient or node.op.is_stateful:
+            return None
+        if program.kernels[node_id] or {*call.req} != {OpReq.WRITE} or {*call.outs} != {*results}:
+            return None
+        entries, given = graph.input_ids[node_id], [*self._saved, *self._aux, *self._heads]
+        plan = Plan(node.op, [*map(program.spec, entries)], program.contexts[node_id], train_mode)
+        # Of an argument that is not read only the shape counts, which the plan knows.
+        inputs = [given.index(entry) if entry in given else 0 for entry in entries]
+        return plan, inputs, [*map(results.index, program.entry_range(node_id))]
+
     def run(
         self, tape: Tape, head_grads: Sequence[Array], results: Sequence[Array], train_mode: bool
     ) -> None:
@@ -275,6 +297,13 @@ class BackwardProgram:
         program = self._program
         nodes: list[Any] = [tape[number] for number in self._read]
         saved = _kept(nodes)
+        if train_mode not in self._lone_calls:
+            self._lone_calls[train_mode] = self._lone_call(train_mode)
+        if (lone := self._lone_calls[train_mode]) is not None:
+            plan, inputs, outputs = lone
+            given = [*saved, *[x for node in nodes for x in node.aux], *head_grads]
+            plan.compute([given[i] for i in inputs], [results[i] for i in outputs], into_given=True)
+            return
         arrays: dict[int, Array] = dict(zip(program.gradients.values(), results, strict=True))
         arrays.update(zip(self._saved, saved, strict=True))
         arrays.update(zip(self._aux, [x for node in nodes for x in node.aux], strict=True))

@@ -45,16 +45,18 @@ class ThreadState:
             variable: 20 ns, where `np.errstate` takes 3 us.) It cannot be nested.
         run_ctx: The context of the counted operations that it runs.
         spare_claim: What the thread's inline functions hold their variables by, while it is not in use.
+        trace: What notes its calls while it traces a function; it belongs to `compiled`.
         worker: The worker that it is, or is for while it waits; it belongs to `threaded`.
     """
 
     __slots__ = (
         "bulk_size", "ending", "inside", "mode", "num_deferred", "run", "run_ctx", "scopes", "spare_claim",
-        "worker",
+        "trace", "worker",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.mode = 0
+        self.trace: Any = None
         self.scopes: tuple[int, Any] | None = None
         self.ending = Ending(closing(self, "scopes", "mode"))
         self.bulk_size = self.num_deferred = 0

@@ -22,7 +22,7 @@ from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.executor.single_user import SingleUser
 from operad.graph import Graph, MemoryPlan, PassReport, head_names
-from operad.imperative import Versions, copy_into, overwritten
+from operad.imperative import Versions, copy_into, overwritten, refuse_traced
 from operad.ndarray import NDArray
 from operad.program import Pool, Program, Segment
 
@@ -162,6 +162,7 @@ class Executor(registry.Extensible):
             BindError: A value has another shape, or the outputs need a training run.
             ExecutorBusyError: Another thread is in a `forward` or `backward` of this executor.
         """
+        refuse_traced("an executor runs", "compose its symbol, or call it outside")
         self.single_user.call("forward", self._run_forward, is_train, arrays)
         return self.outputs
 

@@ -127,7 +127,7 @@ def _show_outputs(node: OpNode, outputs: Mapping[Entry, NDArray], callback: Moni
 def _array(binding: Binding, entry: int) -> NDArray:
     bound = binding.array_of(entry)
     if bound is None:
-        return NDArray(binding.chunk(entry), binding.data(entry), binding.program.spec(entry))
+        return NDArray(binding.chunk(entry), binding.data_of([entry])[0], binding.program.spec(entry))
     assert isinstance(bound, NDArray)
     return bound
 

@@ -12,6 +12,7 @@ from operad.graph.demands import prepared_entries as prepared_entries
 from operad.graph.demands import with_demands as with_demands
 from operad.graph.estimate import REQUESTS as REQUESTS
 from operad.graph.estimate import apart as apart
+from operad.graph.estimate import bound_entries as bound_entries
 from operad.graph.estimate import estimated_bytes as estimated_bytes
 from operad.graph.estimate import planned_bytes as planned_bytes
 from operad.graph.gradient import gradient as gradient
@@ -42,6 +43,7 @@ from operad.graph.passes import CHOOSE_KERNELS as CHOOSE_KERNELS
 from operad.graph.passes import COSTS as COSTS
 from operad.graph.passes import KERNELS as KERNELS
 from operad.graph.passes import KNOWN as KNOWN
+from operad.graph.passes import MEMORY as MEMORY
 from operad.graph.passes import SCHEDULE as SCHEDULE
 from operad.graph.passes import compile_passes as compile_passes
 from operad.graph.passes import head_names as head_names

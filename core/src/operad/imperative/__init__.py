@@ -31,10 +31,13 @@ from operad.imperative.run import distinct as distinct
 from operad.imperative.run import execute as execute
 from operad.imperative.run_time import ABSENT as ABSENT
 from operad.imperative.run_time import RunTime as RunTime
+from operad.imperative.state import RECORDING as RECORDING
+from operad.imperative.state import TRACING as TRACING
 from operad.imperative.state import TRAINING as TRAINING
 from operad.imperative.state import Scope as Scope
 from operad.imperative.state import is_recording as is_recording
 from operad.imperative.state import is_training as is_training
+from operad.imperative.state import refuse_traced as refuse_traced
 from operad.imperative.state import set_recording as set_recording
 from operad.imperative.state import set_training as set_training
 from operad.imperative.state import unrecorded as unrecorded

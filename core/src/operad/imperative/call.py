@@ -23,7 +23,7 @@ from operad.imperative.hot import copy_fast, fast_path
 from operad.imperative.plan import Plan
 from operad.imperative.run import execute
 from operad.imperative.run_time import ABSENT
-from operad.imperative.state import RECORDING, TRAINING, is_recording
+from operad.imperative.state import RECORDING, TRACING, TRAINING, is_recording, refuse_traced
 from operad.imperative.tape import record
 from operad.op import Cost, OperatorProperty, transfer
 
@@ -74,7 +74,7 @@ class Invoker:
             return self._for_values(inputs)(inputs, out, ctx, cls, values)
         plan = self.plan(inputs, ctx, values or ())
         given = self._run_time if values is None else values
-        if plan.fast is not None and len(inputs) <= MOST_ARRAYS:
+        if plan.fast is not None and len(inputs) <= MOST_ARRAYS and local.state.mode < TRACING:
             arrays = (*(inputs or (cls,)), *_NONE)[:MOST_ARRAYS]
             made = plan.fast.call(plan.fast, local.state, *arrays, given, out)
             if made is not None:
@@ -118,6 +118,7 @@ class Invoker:
         They are read by an operation of the engine: on their device, and after what still writes them.
         """
         self._check_inputs(inputs)
+        refuse_traced(f"the shape of what {self.prop.name} gives follows from values", "call it outside")
         found: list[OperatorProperty] = []
         read = list(dict.fromkeys(x._chunk.var for x in inputs))
         done = engine.get().new_variable()
@@ -162,6 +163,9 @@ def apply(
         mode: The thread's mode.
         cls: The class of new arrays where there are no inputs.
     """
+    if mode >= TRACING:
+        trace = local.state.trace
+        return trace.call(plan, inputs, out if out is None else _given(plan, trace.written(out)), values)
     if plan.signature.order is not None:
         inputs = [inputs[position] for position in plan.signature.order]
     if plan.run.state_var is not None:
@@ -246,6 +250,9 @@ def _copied(array: Array) -> Array:
 
 def copy_into(target: Array, source: Array) -> None:
     """Copy values from `source`, casting and moving between devices as needed; shapes broadcast."""
+    if local.state.mode >= TRACING:
+        local.state.trace.assign(target, source)
+        return
     if copy_fast(target, source):
         return
     is_within = target._chunk is source._chunk
@@ -315,8 +322,8 @@ def cache_key(value: Any) -> tuple[Any, ...]:
     return kind, repr(value) if isinstance(value, (float, np.generic)) else value
 
 
-def insert_bounded(cache: dict[Any, Any], key: Any, made: object) -> None:
+def insert_bounded(cache: dict[Any, Any], key: Any, made: object, most: int = _MAX_CACHED) -> None:
     """Enter `made` into a cache, which is emptied first where it holds too much."""
-    if len(cache) >= _MAX_CACHED:
+    if len(cache) >= most:
         cache.clear()
     cache[key] = made

@@ -19,6 +19,7 @@ from operad.imperative.signature import Signature, inferred
 from operad.op import (
     FORWARD,
     MULTIPLIED_SIZE,
+    ArgumentSlot,
     BackwardEntry,
     CallTemplate,
     Choice,
@@ -280,6 +281,9 @@ class Plan(Recordable):
         templates = run.templates
         if not templates:
             templates[:] = self.operator.forward_templates(run.op_ctx, run.req, num_args, num_states)
+            slots = [(ArgumentSlot, number) for number in range(len(arrays))]
+            if len(templates) == 1 and [(type(arg), arg) for arg in templates[0].args] == slots:
+                self.direct = templates[0].function if self.run_time is None else None
         filled(templates, arrays)()
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:

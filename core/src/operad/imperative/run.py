@@ -9,6 +9,7 @@ from operad import engine
 from operad.device import Context
 from operad.engine import Var
 from operad.engine.thread import NESTED, local
+from operad.imperative.state import refuse_traced
 
 
 def execute(
@@ -39,6 +40,7 @@ def execute(
         size_bytes: Memory that it keeps in use until it is done.
         uses_blas: Whether it has products, which BLAS must compute with one thread wherever they run.
     """
+    refuse_traced(f"{name} would run at once", "call it outside")
     current = engine.get()
     if inline or local.state.inside == NESTED:
         fn, given = (engine.run_single, (function, *args)) if uses_blas else (function, args)

@@ -9,6 +9,7 @@ from operad.scopes import Exit
 
 TRAINING: Final = 1
 RECORDING: Final = 2
+TRACING: Final = 4
 """A thread's mode, `local.state.mode`, is these added up: one number, by which a call looks up its plan."""
 
 
@@ -35,27 +36,41 @@ def set_training(train_mode: bool) -> bool:
 def _switch(part: int, is_on: bool) -> bool:
     thread = local.state
     before = thread.mode
-    thread.mode = before | part if is_on else before & ~part
+    mode = before | part if is_on else before & ~part
+    if before >= TRACING:
+        thread.trace.check_mode(mode)
+    thread.mode = mode
     return before & part != 0
+
+
+def refuse_traced(what: str, cure: str) -> None:
+    """Raise TraceError if the calling thread traces a function, in which `what` has no place."""
+    thread = local.state
+    if thread.mode >= TRACING:
+        raise thread.trace.refusal(what, cure)
 
 
 @final
 class Scope:
     """A context manager that sets recording and training and puts them back; None leaves one as it is.
 
+    With `tracing`, calls inside are noted by the thread's trace, and not run.
+
     No exception from outside leaves a mode behind, see `operad.scopes`.
     """
 
     __slots__ = ("_kept", "_set")
 
-    def __init__(self, recording: bool | None, training: bool | None) -> None:
-        self._kept = (RECORDING if recording is None else 0) | (TRAINING if training is None else 0)
-        self._set = (RECORDING if recording else 0) | (TRAINING if training else 0)
+    def __init__(self, recording: bool | None, training: bool | None, tracing: bool = False) -> None:
+        self._kept = TRACING | (RECORDING if recording is None else 0) | (TRAINING if training is None else 0)
+        self._set = (RECORDING if recording else 0) | (TRAINING if training else 0) | tracing * TRACING
 
     def __enter__(self) -> None:
         thread = local.state
         before = thread.mode
         level, mode = (before, thread.scopes), before & self._kept | self._set
+        if before >= TRACING:
+            thread.trace.check_mode(mode)
         # commit: begin
         thread.scopes = level
         thread.mode = mode

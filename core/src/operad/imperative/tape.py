@@ -113,7 +113,7 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
     """
     num_args = plan.signature.num_args
     entries = (inputs[0]._autograd,) if num_args == 1 else tuple(map(_entry_of, inputs[:num_args]))
-    if None in entries:
+    if None in entries or not entries:  # what is made of nothing is no result of a variable
         refuse_aliases(plan.name, inputs[:num_args])
         if not any(entries):
             for output in outputs:

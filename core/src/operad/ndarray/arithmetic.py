@@ -19,16 +19,16 @@ from operad import registry
 from operad.boundary import boundary
 from operad.errors import BindError, DTypeError
 from operad.imperative import (
+    RECORDING,
+    TRACING,
     Array,
     Plan,
     Provenance,
     apply,
     find_invoker,
     insert_bounded,
-    is_recording,
     local,
 )
-from operad.ndarray.function import operator_function
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -45,7 +45,7 @@ def invoke(name: str, inputs: Sequence[NDArray], params: dict[str, Any] | None =
     Raises:
         OperatorNotFoundError: No plugin provides it; the message says what to install.
     """
-    value: NDArray = operator_function(name, type(inputs[0]))(*inputs, **(params or {}))
+    value: NDArray = inputs[0]._function_of(name)(*inputs, **(params or {}))
     return value
 
 
@@ -78,6 +78,8 @@ def binary(same_shape: str, broadcast: str, scalar: str) -> Method:
     @boundary
     def other_way(self: Any, other: Any, out: Any) -> Any:
         kind: Any
+        if local.state.mode >= TRACING:
+            other = local.state.trace.operand(self, other, scalar)
         if isinstance(other, (np.ndarray, list, tuple)):
             other = converted(self, other)
         if isinstance(other, Array):
@@ -91,7 +93,7 @@ def binary(same_shape: str, broadcast: str, scalar: str) -> Method:
             return NotImplemented  # Python then asks the other operand
         plan = found.plan(inputs, values=values)
         # An operator whose scalar is no run-time parameter has a plan for each value.
-        if values or len(inputs) == 2:
+        if (values or len(inputs) == 2) and local.state.mode < TRACING:
             insert_bounded(plans, (local.state.mode, self._spec, kind), plan)
         return apply(plan, inputs, out, values, local.state.mode, self.__class__)
 
@@ -103,6 +105,10 @@ def _reflected(scalar: str, method: Method) -> Method:
     plain = binary("", "", scalar)
 
     def reflected(self: Any, other: Any) -> Any:
+        if local.state.mode >= TRACING:
+            other = local.state.trace.operand(self, other, scalar)
+            if isinstance(other, Array):
+                return method(other, self)
         if isinstance(other, (np.ndarray, list, tuple)):
             return method(converted(self, other), self)
         return plain(self, other)
@@ -112,7 +118,7 @@ def _reflected(scalar: str, method: Method) -> Method:
 
 def _inplace(kind: str, method: Callable[..., Any]) -> Method:
     def inplace(self: Any, other: Any) -> Any:
-        if self._autograd is not None and is_recording():
+        if self._autograd is not None and RECORDING <= local.state.mode < TRACING:
             raise BindError(
                 f"in-place {kind} on an array that is being recorded would corrupt its gradient; "
                 "write `x = x + y`, or do it under autograd.pause()"

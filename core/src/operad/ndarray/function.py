@@ -20,6 +20,7 @@ from operad.boundary import boundary
 from operad.imperative import (
     ABSENT,
     MOST_ARRAYS,
+    TRACING,
     Array,
     Plan,
     apply,
@@ -155,6 +156,9 @@ class OperatorFunction:
         cls = self.cls
         args = tuple([arg for arg in args if arg is not ABSENT])
         named = {name: value for name, value in named.items() if value is not ABSENT}
+        if local.state.mode >= TRACING:
+            args = local.state.trace.plain(args)
+            named = {name: local.state.trace.plain(value) for name, value in named.items()}
         end = len(args) if self.arrays is None else len(self.arrays) + len(self.op.params)
         # MXNet's functions take `out` and `name` by position, too, behind everything else; an array among the
         # parameters says that a parameter counts the arrays, and that there are only arrays.
@@ -166,7 +170,9 @@ class OperatorFunction:
         tensors, by_name, params = split_arguments(self.op, args, named, cls, "NDArray")
         found, values = find_invoker(self.op, params)
         inputs = ordered(found.prop, tensors, by_name)
-        if key is not None and is_usual and not by_name and not found.prop.is_shaped_by_values:
+        # invariant: a traced call is noted, so it finds no plan in the function's own table.
+        is_usual = is_usual and not by_name and local.state.mode < TRACING
+        if key is not None and is_usual and not found.prop.is_shaped_by_values:
             plan = found.plan(inputs, ctx, values)
             if registry.get(self.name) is self.op:
                 insert_bounded(self._plans, key, plan)

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
-from operad.errors import BindError, IndexOutOfRangeError
+from operad.errors import BindError, IndexOutOfRangeError, TraceError
 from operad.imperative import (
+    RECORDING,
+    TRACING,
     Array,
     Marked,
     Provenance,
     copy_into,
     execute,
     fill_fast,
-    is_recording,
+    local,
     note_written,
     refuse_aliases,
     refuse_lost,
@@ -74,8 +76,10 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
         ):
             return
     key = _plain_key(key)
+    if local.state.mode >= TRACING:
+        local.state.trace.written(array)
     source = value if _is_array(value) else array._like(value)
-    if is_recording():
+    if local.state.mode >= RECORDING:
         if array._is_recorded or source._is_recorded:
             _recorded_assignment(array, key, source)
             return
@@ -115,7 +119,7 @@ def _recorded_assignment(array: NDArray, key: Any, source: NDArray) -> None:
             "do it under autograd.pause()"
         )
     if not _is_basic(key):
-        raise BindError(
+        raise _unrecorded(
             "assignment by masks or index arrays is not recorded, and would lose the gradient; build the "
             "result with operators (where, scatter_nd), or assign value.detach()"
         )
@@ -127,6 +131,10 @@ def _recorded_assignment(array: NDArray, key: Any, source: NDArray) -> None:
     copy_into(array, result)
     array._autograd = result._autograd
     note_written(array)
+
+
+def _unrecorded(message: str) -> BindError | TraceError:
+    return (BindError if local.state.mode < TRACING else TraceError)(message)
 
 
 def _broadcast(source: NDArray, target: tuple[int, ...], part: tuple[int, ...]) -> NDArray:
@@ -227,10 +235,10 @@ def _gathered(array: NDArray, key: Any) -> NDArray:
             # `take` clips, so what is out of range was refused, and negative indices are counted here.
             rows = np.where(key < 0, key + array.shape[0], key)
             return invoke("take", (array, array._like(rows, dtype=key.dtype)), {"axis": 0, "mode": "clip"})
-        raise BindError(
+        raise _unrecorded(
             "indexing with masks or several index arrays is not recorded; use take, pick or gather_nd"
         )
-    if is_recording():
+    if local.state.mode >= RECORDING:
         refuse_aliases("indexing", [array])
     out = array._new(spec_of(_index_shape(array, key), array.dtype, array.ctx))
     execute(

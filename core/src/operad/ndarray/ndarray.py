@@ -14,7 +14,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from operator import index
-from typing import Any, Final, cast, final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError
 from operad.imperative import (
     EXPORTED,
+    TRACING,
     Array,
     Export,
     Marked,
@@ -32,8 +33,10 @@ from operad.imperative import (
     cast_fast,
     copy_into,
     is_recording,
+    local,
     note_written,
     refuse_lost,
+    refuse_traced,
     spec_of,
 )
 from operad.ndarray.arguments import by_name, check_dense
@@ -46,7 +49,6 @@ from operad.op import Shape
 _MADE: Final = Provenance.MADE  # a look-up of 70 ns
 
 
-@final
 class NDArray(Arithmetic, Array, registry.OperatorMethods):
     """An array on a device. Make one with `array`, `empty`, `zeros` or an operator."""
 
@@ -81,6 +83,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
             Exception: What an operation that this array depends on raised. The array has no value then,
                 and every read of it raises until it is overwritten.
         """
+        refuse_traced("asnumpy() of an array", "return the array")
         engine.get().wait_for_var(self._chunk.var)
         engine.blas_limits.restore()  # the program may compute with the values
         return self._to_host()
@@ -132,7 +135,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
             BindError: `other` has another shape, is being recorded, or is a part of an array that would
                 lose the gradient.
         """
-        recorded = is_recording()
+        recorded = is_recording() and local.state.mode < TRACING
         if isinstance(other, Context):
             other = empty(self.shape, other, self._spec.dtype)
         elif not isinstance(other, NDArray):
@@ -146,7 +149,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         if recorded:
             refuse_lost("copyto", [self], [other])
         copy_into(other, self)
-        if self._is_recorded:
+        if recorded and self._autograd is not None:
             autograd.record_copy(self, other)
             note_written(other)
         return other
@@ -163,7 +166,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         spec = self._spec
         if target == spec.dtype and not copy:
             return self
-        if self._autograd is not None and self._is_recorded:
+        if self._is_recorded:
             return invoke("Cast", (self,), {"dtype": target.name})
         made: NDArray | None = cast_fast(self, spec_of(spec.shape, target, spec.ctx))
         if made is None:
@@ -277,6 +280,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def __dlpack__(self, **options: Any) -> Any:
+        refuse_traced("__dlpack__() of an array", "return the array")
         self.wait_to_write()
         engine.blas_limits.restore()  # as in `asnumpy`
         data = self._data
@@ -313,7 +317,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     @property
     def _is_recorded(self) -> bool:
         """Return whether calls on this array are recorded now."""
-        return self._autograd is not None and is_recording()
+        return local.state.mode >= TRACING or (self._autograd is not None and is_recording())
 
     def _like(self, value: Any, dtype: DType | None = None) -> NDArray:
         return array(value, self.context, dtype or self._spec.dtype)
@@ -346,8 +350,8 @@ def empty(
         raise ShapeError(f"empty: shape is {shape!r}, expected integers") from error
     if any(axis < 0 for axis in lengths):
         raise ShapeError(f"empty: shape {lengths} has a negative axis")
-    place = as_context(ctx, "empty")
-    made = NDArray._new(spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place))
+    spec = spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), as_context(ctx, "empty"))
+    made = NDArray._new(spec) if local.state.mode < TRACING else local.state.trace.empty(spec)
     return made._with_provenance(_MADE)
 
 
@@ -377,7 +381,10 @@ def array(source_array: Any, ctx: Context | None = None, dtype: object = None) -
         raise ArgumentError(
             f"array: cannot make an array of {values.dtype} from {type(source_array).__name__}"
         )
-    return empty(values.shape, as_context(ctx, "array"), dtype)._set(values)
+    place = as_context(ctx, "array")
+    spec = spec_of(values.shape, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place)
+    made = NDArray._new(spec)._with_provenance(_MADE)._set(values)
+    return made if local.state.mode < TRACING else local.state.trace.constant(made)
 
 
 @boundary

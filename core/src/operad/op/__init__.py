@@ -6,6 +6,7 @@ from operad.op.choice import choose_among as choose_among
 from operad.op.chosen import Chosen as Chosen
 from operad.op.chosen import Preparation as Preparation
 from operad.op.context import OpContext as OpContext
+from operad.op.cost import BLAS_FLOPS as BLAS_FLOPS
 from operad.op.cost import MULTIPLIED_SIZE as MULTIPLIED_SIZE
 from operad.op.cost import Cost as Cost
 from operad.op.cost import as_cost as as_cost
@@ -18,7 +19,6 @@ from operad.op.counts import check_argument_counts as check_argument_counts
 from operad.op.entry import BackwardEntry as BackwardEntry
 from operad.op.form import Axes as Axes
 from operad.op.form import Instruction as Instruction
-from operad.op.form import NoForm as NoForm
 from operad.op.form import Result as Result
 from operad.op.form import ScalarForm as ScalarForm
 from operad.op.form import function_of_elements as function_of_elements
@@ -40,6 +40,7 @@ from operad.op.operator import ForwardArrays as ForwardArrays
 from operad.op.operator import Operator as Operator
 from operad.op.operator import Requests as Requests
 from operad.op.operator import SomeArrays as SomeArrays
+from operad.op.operator import TemplateOperator as TemplateOperator
 from operad.op.params import REQUIRED as REQUIRED
 from operad.op.params import Param as Param
 from operad.op.params import ParamSet as ParamSet
@@ -54,7 +55,6 @@ from operad.op.rates import DEFAULTS as DEFAULTS
 from operad.op.rates import Correction as Correction
 from operad.op.rates import Rates as Rates
 from operad.op.rates import forget_rates as forget_rates
-from operad.op.rates import function_cost as function_cost
 from operad.op.rates import parse_rates as parse_rates
 from operad.op.rates import rates as rates
 from operad.op.rates import tuned_path as tuned_path
@@ -67,8 +67,7 @@ from operad.op.shapes import given_shape as given_shape
 from operad.op.shapes import is_known as is_known
 from operad.op.shapes import is_np_shape as is_np_shape
 from operad.op.shapes import known_shape as known_shape
-from operad.op.shapes import np_shape as np_shape
-from operad.op.shapes import set_np_shape as set_np_shape
+from operad.op.shapes import shape_meanings as shape_meanings
 from operad.op.shapes import unify_shapes as unify_shapes
 from operad.op.template import ArgumentSlot as ArgumentSlot
 from operad.op.template import CallTemplate as CallTemplate

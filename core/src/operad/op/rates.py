@@ -91,19 +91,6 @@ forget_rates: Final = rates.cache_clear
 """Has the file read anew when the constants are next asked for."""
 
 
-def function_cost(name: str) -> float:
-    """Time of a function of elements beside reading and writing, in operations of loops.
-
-    Args:
-        name: NumPy's, or that of a scalar form.
-    """
-    functions = rates().functions
-    found = functions.get(name)
-    if found is None and name.startswith("a"):  # `acos` is `arccos`
-        found = functions.get(f"arc{name[1:]}")
-    return ARITHMETIC if found is None else found
-
-
 @functools.cache
 def cached_bytes() -> float:
     """Bytes of a call's arrays that caches hold: half of the last-level cache."""

@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import ContextDecorator
 from operator import index
-from typing import Any, Final, final
+from typing import Any, Final
 
 from operad.errors import ShapeError
-from operad.scopes import Exit, Levels
+from operad.scopes import Levels
 
 Shape = tuple[int, ...]
 PartialShape = tuple[int | None, ...] | None
 """A shape in inference: None is unknown altogether; a None inside is an unknown axis."""
 
 
-_meanings: Final[Levels[bool]] = Levels(bool)
-"""Return whether lengths mean what they mean in NumPy, in shapes that users and files give."""
+shape_meanings: Final[Levels[bool]] = Levels(bool)
+"""By thread and scope: whether lengths mean what they mean in NumPy, in shapes that users and files give."""
 
 
 def is_np_shape() -> bool:
     """Return whether a length of 0 is a length, and -1 unknown; else, as MXNet began, 0 is unknown."""
-    return _meanings.top[0]
-
-
-def set_np_shape(active: bool) -> bool:
-    """Choose what lengths mean in shapes that the thread gives from now on; gives what was chosen before."""
-    before, around = _meanings.top
-    _meanings.top = active, around
-    return before
-
-
-@final
-class np_shape(ContextDecorator):  # noqa: N801 - MXNet's name
-    """A scope or decorator that chooses what lengths mean inside, see `is_np_shape`.
-
-    Source: np_shape, python/mxnet/util.py.
-    """
-
-    def __init__(self, active: bool = True) -> None:
-        self._active = bool(active)
-
-    def __enter__(self) -> None:
-        _meanings.top = self._active, _meanings.top
-
-    __exit__ = Exit(lambda _: _meanings.ending)
+    return shape_meanings.top[0]
 
 
 def given_shape(axes: Iterable[int | None]) -> PartialShape:

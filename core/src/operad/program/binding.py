@@ -109,10 +109,6 @@ class Binding:
             arrays[e]._data if e in arrays else views[e] if e in views else self._view(e) for e in entries
         ]
 
-    def data(self, entry: int) -> Any:
-        """The plain array of an entry."""
-        return self.data_of((entry,))[0]
-
     def _view(self, entry: int) -> Any:
         placement, spec = self.program.plan.placements[entry], self.program.spec(entry)
         assert placement is not None

@@ -8,7 +8,7 @@ and every call gathers its own out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import repeat
 from operator import call as call_with
 from operator import itemgetter
@@ -18,7 +18,6 @@ from operad import resource
 from operad.engine.thread import local
 from operad.graph import OpNode, estimated
 from operad.op import MULTIPLIED_SIZE, ArgumentSlot, CallTemplate, Gradient, OpContext, Operator, OpReq
-from operad.program.binding import Binding
 from operad.program.profile import Timeline
 from operad.program.program import Call, Program
 
@@ -31,12 +30,14 @@ class _Compiled(NamedTuple):
         gathers: For each call, what takes its function and arguments out of the table.
         constants: What stands in the table behind the arrays and the operators.
         node_ids: The node of each call.
+        users: For each array in the table, the numbers of the calls that take it.
     """
 
     operators: Sequence[Operator]
     gathers: Sequence[Callable[[Any], Any]]
     constants: Sequence[Any]
     node_ids: Sequence[int]
+    users: Sequence[Sequence[int]]
 
 
 @final
@@ -54,6 +55,8 @@ class SegmentCode:
         writes: Entries written, each with whether it is added to; likewise.
         states: Entries of auxiliary states.
         label: What errors call it.
+        entries: Entries of the arrays of its calls, one for each place.
+        operator_ids: For each node, the one whose operator runs it.
         kept: Nodes of the operators whose own state is used, each with whether that is written anew.
         resources: For each node that asked for some, what it got.
     """
@@ -75,11 +78,11 @@ class SegmentCode:
         first, last = nodes[node_ids[0]].name, nodes[node_ids[-1]].name
         self.label = first if len(node_ids) == 1 else f"{first}..{last}"
         self._calls = [program.call(node_id) for node_id in node_ids]
-        self._operators = [call.operator for call in self._calls]
+        self.operator_ids = [call.operator for call in self._calls]
         self.uses_blas = any(cost.has_product for cost in costs) or any(map(self._may_multiply, self._calls))
         self._compiled: dict[bool, _Compiled] = {}
         self._timelines: dict[bool, Timeline] = {}
-        self._entries: list[int] = []
+        self.entries: list[int] = []
         self._numbers: dict[Hashable, int] = {}  # where entries stand in the table, by where they lie
         self._note_entries()
 
@@ -108,20 +111,18 @@ class SegmentCode:
             kept[call.operator] = kept.get(call.operator, True) and node_id == call.operator
             for slot in call.slots:
                 if slot is not None and places[slot] not in numbers:
-                    numbers[places[slot]] = len(self._entries)
-                    self._entries.append(slot)
+                    numbers[places[slot]] = len(self.entries)
+                    self.entries.append(slot)
         self.reads, self.writes = list(reads.values()), list(writes.values())
         self.states, self.kept = list(states), kept
 
-    def calls(self, binding: Binding, is_train: bool) -> tuple[list[Any], Sequence[int]]:
-        """The calls, each a function and its arguments, and the node of each."""
-        operators = [binding.operators[node_id] for node_id in self._operators]
-        compiled = self._compiled.get(is_train)
-        if compiled is None or not _are_alike(compiled.operators, operators):
+    def compiled(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
+        """The calls for these operators, but for their arrays."""
+        found = self._compiled.get(is_train)
+        if found is None or not _are_alike(found.operators, operators):
             # One tuple, replaced whole, so that threads that share a program agree on what they see.
-            compiled = self._compiled[is_train] = self._compile(operators, is_train)
-        table = [*binding.data_of(self._entries), *operators, *compiled.constants]
-        return [*map(call_with, compiled.gathers, repeat(table))], compiled.node_ids
+            found = self._compiled[is_train] = self._compile(operators, is_train)
+        return found
 
     def timeline(self, is_train: bool) -> Timeline:
         """The nodes behind the calls, for a profiler; `calls` comes first."""
@@ -132,11 +133,12 @@ class SegmentCode:
 
     def _compile(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
         """Ask the operators for their calls; between light and heavy ones say what threads are worth."""
-        first = len(self._entries) + len(operators)
+        first = len(self.entries) + len(operators)
         constants: list[Any] = [None]
         numbers: dict[int, int] = {id(None): first}
         gathers: list[Callable[[Any], Any]] = []
         node_ids: list[int] = []
+        users: list[list[int]] = [[] for _ in self.entries]
 
         def number(value: Any) -> int:
             found = numbers.get(id(value))
@@ -152,9 +154,11 @@ class SegmentCode:
                 if entry is not None:
                     found.append(self._numbers[self.program.places[entry]])
                 elif arg is operators[position]:  # of which the next run may have another
-                    found.append(len(self._entries) + position)
+                    found.append(len(self.entries) + position)
                 else:
                     found.append(number(None if arg.__class__ is ArgumentSlot else arg))
+            for place in {*found}.intersection(range(len(users))):
+                users[place].append(len(gathers))
             # Of one number, `itemgetter` would give the value and no sequence.
             gathers.append(
                 itemgetter(*found) if len(found) > 1 else itemgetter(slice(found[0], found[0] + 1))
@@ -172,7 +176,7 @@ class SegmentCode:
             op_ctx = OpContext(self.ctx, is_train, self.resources.get(node_id, ()))
             for template in self._templates(node_id, operators[position], op_ctx):
                 add(position, template, call.slots)
-        return _Compiled(operators, gathers, constants, node_ids)
+        return _Compiled(operators, gathers, constants, node_ids, users)
 
     def _templates(self, node_id: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:
         node, found = self.program.graph.nodes[node_id], self.program.call(node_id)
@@ -181,6 +185,38 @@ class SegmentCode:
             assert isinstance(node.op, Gradient)
             operator = node.op.sharing(operator)
         return operator.forward_templates(op_ctx, found.req, node.num_read, len(found.aux))
+
+
+@final
+class KeptCalls:
+    """The calls of a segment over some arrays, of which the next run exchanges those that are others.
+
+    Attributes:
+        calls: The calls, each a function and its arguments.
+        node_ids: The node of each.
+    """
+
+    def __init__(
+        self, code: SegmentCode, operators: Mapping[int, Operator], is_train: bool, arrays: Sequence[Any]
+    ) -> None:
+        own = [operators[node_id] for node_id in code.operator_ids]
+        compiled = code.compiled(own, is_train)
+        self._gathers, self._users, self.node_ids = compiled.gathers, compiled.users, compiled.node_ids
+        self._table = [*arrays, *own, *compiled.constants]
+        self.calls = [*map(call_with, self._gathers, repeat(self._table))]
+
+    def exchange(self, slots: Iterable[tuple[int, int]], arrays: Sequence[Any]) -> None:
+        """Put the arrays of a run in the places of those of the last one.
+
+        Args:
+            slots: Position among the code's entries, and number among `arrays`, of each that may be another.
+        """
+        table, gathers = self._table, self._gathers
+        for position, slot in slots:
+            if table[position] is not (array := arrays[slot]):
+                table[position] = array
+                for number in self._users[position]:
+                    self.calls[number] = gathers[number](table)
 
 
 def _are_alike(some: Sequence[Operator], others: Sequence[Operator]) -> bool:

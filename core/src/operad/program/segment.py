@@ -8,7 +8,7 @@ and their arguments; the engine orders whole segments by the variables of all th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from itertools import starmap
 from operator import call, length_hint
@@ -21,8 +21,8 @@ from operad.engine.thread import NESTED, local
 from operad.graph import Node, OpNode, cut
 from operad.imperative import distinct
 from operad.program.binding import Binding
-from operad.program.code import SegmentCode
-from operad.program.profile import node_profiling
+from operad.program.code import KeptCalls, SegmentCode
+from operad.program.profile import Timeline, node_profiling
 from operad.program.program import Program
 
 _Form = tuple[bool, bool]
@@ -77,7 +77,7 @@ class Segment:
         self._binding = binding
         self.code = code
         self._runners: dict[_Form, Callable[[RunContext | None], None]] = {}
-        self._oprs: dict[_Form, tuple[engine.Engine, Opr]] = {}
+        self._oprs: dict[tuple[engine.Engine, Callable[..., None]], Opr] = {}
         self._const, self._mutable, self._updated = self._variables(started)
         self.started = frozenset([*started, *self._mutable])
 
@@ -108,20 +108,15 @@ class Segment:
         if local.state.inside == NESTED:
             self._run_inline(current, run)
         elif not (alone and self.code.is_light and self._run_inline(current, run)):
-            kept = self._operator(current, form, run) if before is None else self._made(current, run)
-            current.push(kept, self.ctx, size_bytes=size_bytes)
+            opr = self._oprs.get((current, run)) or self._made(current, run)
+            if before is None:
+                self._oprs[current, run] = opr
+            current.push(opr, self.ctx, size_bytes=size_bytes)
 
     def _run_inline(self, current: engine.Engine, run: Callable[[Any], object]) -> bool:
         fn, args = (engine.run_single, (run, None)) if self.code.uses_blas else (run, (None,))
         call = (fn, args, self.ctx, self._const, self._mutable, self.code.label)
         return current.run_inline(*call) or current.run_inline_soon(*call)
-
-    def _operator(self, current: engine.Engine, form: _Form, run: Callable[[Any], None]) -> Opr:
-        made_by, opr = self._oprs.get(form, (None, None))
-        if opr is None or made_by is not current:
-            opr = self._made(current, run)
-            self._oprs[form] = (current, opr)
-        return opr
 
     def _made(self, current: engine.Engine, run: Callable[[Any], None]) -> Opr:
         return current.new_operator(
@@ -135,37 +130,10 @@ class Segment:
 
     def _runner(self, is_train: bool, is_timed: bool) -> Callable[[RunContext | None], None]:
         """The loop over the calls."""
-        calls, node_ids = self.code.calls(self._binding, is_train)
-        nodes = self._binding.program.graph.nodes
-
-        def note_failure(error: Exception, pending: Iterator[object]) -> None:
-            # invariant: the iterator has moved past the call that failed
-            error.add_note(describe(nodes[node_ids[len(calls) - length_hint(pending) - 1]]))
-
-        def run(_: RunContext | None) -> None:
-            pending = iter(calls)
-            try:
-                _RUN_ALL(starmap(call, pending))
-            except Exception as error:
-                note_failure(error, pending)
-                raise
-
-        def run_timed(_: RunContext | None) -> None:
-            pending = iter(calls)
-            times_s = [perf_counter()]
-            try:
-                for _ in starmap(call, pending):
-                    times_s.append(perf_counter())  # noqa: PERF401 - a generator is a frame more in tracebacks
-            except Exception as error:
-                note_failure(error, pending)
-                raise
-            finally:
-                timeline.report(times_s)
-
-        if not is_timed:
-            return run
-        timeline = self.code.timeline(is_train)
-        return run_timed
+        kept = KeptCalls(
+            self.code, self._binding.operators, is_train, self._binding.data_of(self.code.entries)
+        )
+        return partial(run_calls, self.code, kept, self.code.timeline(is_train) if is_timed else None)
 
     def _variables(self, started: Collection[Var]) -> tuple[list[Var], list[Var], list[Var]]:
         binding, code = self._binding, self.code
@@ -185,6 +153,30 @@ class Segment:
         for resources in code.resources.values():
             written.update(dict.fromkeys(resource.mutable_vars_of(resources)))
         return distinct(read, updated, written)
+
+
+def run_calls(code: SegmentCode, kept: KeptCalls, timeline: Timeline | None, *_: Any) -> None:
+    """Make the calls of a segment, one after another.
+
+    Args:
+        timeline: What is told when each call ended; None: no clock is read.
+    """
+    pending = iter(kept.calls)
+    try:
+        if timeline is None:
+            _RUN_ALL(starmap(call, pending))
+            return
+        times_s = [perf_counter()]
+        try:
+            for _ in starmap(call, pending):
+                times_s.append(perf_counter())  # noqa: PERF401 - a generator is a frame more in tracebacks
+        finally:
+            timeline.report(times_s)
+    except Exception as error:
+        # invariant: the iterator has moved past the call that failed
+        failed = kept.node_ids[len(kept.calls) - length_hint(pending) - 1]
+        error.add_note(describe(code.program.graph.nodes[failed]))
+        raise
 
 
 def _run_behind(before: Callable[[], object], run: Callable[[Any], None], ctx: RunContext | None) -> None:

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from operad.operator import NoForm, ScalarForm
+from operad.operator import ScalarForm
 from operad_sdk import OperatorProperty, operator, param
+from operad_sdk.differentiate.errors import NoForm
 
 SINGLE = np.dtype(np.float32)
 SHAPE = (40, 30)

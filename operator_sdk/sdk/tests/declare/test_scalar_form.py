@@ -10,11 +10,11 @@ from math import prod
 import numpy as np
 import pytest
 
-from operad.operator import NoForm
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import OperatorProperty, ResourceRequest, binary, from_mapper, mapper, operator, param, unary
 from operad_sdk.declare import scalar_form
 from operad_sdk.declare.decorators import BROADCAST
+from operad_sdk.differentiate.errors import NoForm
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any, final
 
-from operad import NDArray, Symbol, nd
+import operad as od
+from operad import NDArray, Symbol
 from operad.errors import ArgumentError
 from operad.graph import OpNode
+from operad.imperative import Invoker
 
 
 @final
 class CachedOp:
     """A symbol, called with an array for each of its inputs: arguments and auxiliary states, in their order.
 
-    Its operators run one after another, as if each was called, so that `autograd` records them.
+    It is compiled, as by `operad.compile`: a planned program for each kind of call, one node for `autograd`.
 
     >>> import operad as od
     >>> od.nd.CachedOp(od.sym.square(od.sym.var("x") + 1))(od.nd.array([1, 2])).asnumpy()
@@ -22,15 +25,16 @@ class CachedOp:
 
     Args:
         sym: The symbol.
-        flags: Pairs of MXNet's settings, which mean nothing here.
+        flags: Pairs of MXNet's settings, which mean nothing here: memory is planned and shapes are fixed for
+            each kind of call.
 
-    Source: CachedOp, python/mxnet/_ctypes/ndarray.py. Differs: nothing is planned for the graph as a whole;
-    what `Symbol.bind` makes is.
+    Source: CachedOp, python/mxnet/_ctypes/ndarray.py.
     """
 
     def __init__(self, sym: Symbol, flags: Iterable[tuple[str, Any]] = ()) -> None:
         self._graph = sym.graph
         self._inputs = sym.list_inputs()
+        self._compiled = od.compile(self._outputs)
 
     def __call__(self, *args: NDArray, out: Any = None, **_: Any) -> Any:
         """The output, or a list of several.
@@ -45,16 +49,23 @@ class CachedOp:
             raise ArgumentError(
                 f"CachedOp: got {len(args)} arrays, expected {len(self._inputs)}: {', '.join(self._inputs)}"
             )
-        given, values = iter(args), dict[Any, Any]()
-        for node in self._graph.nodes:
-            if not isinstance(node, OpNode):
-                values[node] = [next(given)]
-                continue
-            inputs = [values[entry.node][entry.index] for entry in node.inputs]
-            found = getattr(nd, node.op.name)(*inputs, **node.op.get_params())
-            values[node] = found if isinstance(found, list) else [found]
-        outputs = [values[entry.node][entry.index] for entry in self._graph.outputs]
+        outputs = self._compiled(*args)
         if out is not None:
             targets = out if isinstance(out, list) else [out]
             outputs = [one.copyto(to) for one, to in zip(outputs, targets, strict=True)]
         return outputs[0] if len(outputs) == 1 else outputs
+
+    def _outputs(self, *args: NDArray) -> list[NDArray]:
+        """The graph as a function of arrays, to be traced."""
+        given, values = iter(args), dict[Any, Any]()
+        for node in self._graph.nodes:
+            if isinstance(node, OpNode):
+                inputs = [values[entry.node][entry.index] for entry in node.inputs]
+                # A node has its states behind its arguments; a call may have them elsewhere.
+                positions = node.op.input_positions() or range(len(inputs))
+                inputs = [x for _, x in sorted(zip(positions, inputs, strict=True), key=itemgetter(0))]
+                found = Invoker(node.op)(inputs, ctx=args[0].ctx if args else None, cls=NDArray)
+                values[node] = found if isinstance(found, list) else [found]
+            else:
+                values[node] = [next(given)]
+        return [values[entry.node][entry.index] for entry in self._graph.outputs]

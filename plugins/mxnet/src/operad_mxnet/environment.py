@@ -12,13 +12,13 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from contextlib import AbstractContextManager, ContextDecorator
+from typing import Any, TypeVar, final
 
 from operad import Context, gpu, num_gpus, operator
 from operad.context import check_gpu
 from operad.errors import ContextError, UnsupportedError
-from operad.operator import np_shape as np_shape  # noqa: PLC0414 - stubs import it from here
+from operad.scopes import Exit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,7 +30,25 @@ def is_np_shape() -> bool:
 
 def set_np_shape(active: bool) -> bool:
     """Choose what lengths mean in shapes that this thread gives to symbols; gives what was chosen before."""
-    return operator.set_np_shape(bool(active))
+    before, around = operator.shape_meanings.top
+    operator.shape_meanings.top = bool(active), around
+    return before
+
+
+@final
+class np_shape(ContextDecorator):
+    """A scope or decorator that chooses what lengths mean inside, see `is_np_shape`.
+
+    Source: np_shape, python/mxnet/util.py.
+    """
+
+    def __init__(self, active: bool = True) -> None:
+        self._active = bool(active)
+
+    def __enter__(self) -> None:
+        operator.shape_meanings.top = self._active, operator.shape_meanings.top
+
+    __exit__ = Exit(lambda _: operator.shape_meanings.ending)
 
 
 def use_np_shape(func: F) -> F:

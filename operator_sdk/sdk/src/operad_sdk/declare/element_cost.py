@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.operator import ARITHMETIC, ScalarForm, function_cost
+from operad.operator import ARITHMETIC, ScalarForm, rates
 from operad_sdk.errors import DeclarationError
 
 _PASS: Final = 0.4
@@ -41,6 +41,19 @@ def element_cost(function: Any) -> float:
 def call_us(function: Any) -> float:
     """Time of a call of a function however small its arrays are, in microseconds."""
     return _UFUNC_US if isinstance(function, np.ufunc) else _FUNCTION_US
+
+
+def function_cost(name: str) -> float:
+    """Time of a function of elements beside reading and writing, in operations of loops.
+
+    Args:
+        name: NumPy's, or that of a scalar form.
+    """
+    functions = rates().functions
+    found = functions.get(name)
+    if found is None and name.startswith("a"):  # `acos` is `arccos`
+        found = functions.get(f"arc{name[1:]}")
+    return ARITHMETIC if found is None else found
 
 
 def form_cost(form: ScalarForm) -> float:

@@ -3,6 +3,7 @@
 The modules named first fill the tables of `dispatch` when they are imported.
 """
 
+from operad.errors import TraceError as TraceError
 from operad_sdk.differentiate import elementwise as elementwise
 from operad_sdk.differentiate import indexing as indexing
 from operad_sdk.differentiate import mappers as mappers
@@ -13,7 +14,6 @@ from operad_sdk.differentiate import shaping as shaping
 from operad_sdk.differentiate.branches import BranchForm as BranchForm
 from operad_sdk.differentiate.branches import BranchForms as BranchForms
 from operad_sdk.differentiate.branches import elements_form as elements_form
-from operad_sdk.differentiate.errors import TraceError as TraceError
 from operad_sdk.differentiate.form import form_of as form_of
 from operad_sdk.differentiate.merging import merged as merged
 from operad_sdk.differentiate.namespace import Namespace as Namespace

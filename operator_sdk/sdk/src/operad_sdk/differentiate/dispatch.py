@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.differentiate.errors import TraceError, writing_plainly
+from operad.errors import TraceError
+from operad_sdk.differentiate.errors import writing_plainly
 from operad_sdk.differentiate.lengths import Length
 
 Rule = Callable[..., Any]

@@ -8,23 +8,13 @@ from pathlib import PurePath
 from types import FrameType, TracebackType
 from typing import Final
 
-from operad.errors import OperadError
+from operad.errors import TraceError
 
 _OURS: Final = frozenset(("numpy", "operad", "operad_sdk", "functools"))
 _CALLER: Final = "operad_sdk.declare.recorded"
 
 Line = tuple[str, int]
 """A file and the number of a line in it."""
-
-
-class TraceError(OperadError, TypeError):
-    """A function of arrays does something that its derivative cannot be found through.
-
-    Attributes:
-        line: The author's line that did it, where a step of the trace is what is refused.
-    """
-
-    line: Line | None = None
 
 
 def writing_plainly(name: str) -> TraceError:
@@ -65,3 +55,27 @@ def line_text(line: Line | None) -> str:
         return ""
     file, number = line
     return f"{PurePath(file).name}:{number}: {linecache.getline(file, number).strip()}"
+
+
+class NoForm(str):
+    """Reason why a part has no form.
+
+    Attributes:
+        line: File, number and text of the author's line that stopped the tracing, or "".
+        cure: What would help, or "".
+    """
+
+    __slots__ = ("cure", "line")
+    cure: str
+    line: str
+
+    def __new__(cls, reason: str, line: str = "", cure: str = "") -> NoForm:
+        """The reason, with what is known beside it."""
+        made = super().__new__(cls, reason)
+        made.line, made.cure = line, cure
+        return made
+
+    def explained(self) -> str:
+        """The reason in one line, with the author's line and the cure where they are known."""
+        found = f"{self}, at {self.line}" if self.line else str(self)
+        return f"{found}; {self.cure}" if self.cure else found

@@ -19,8 +19,8 @@ from typing import Any, Final, NoReturn, final
 import numpy as np
 
 from operad.dtypes import DType
+from operad.errors import TraceError
 from operad.operator import Axes, Result, ScalarForm, Shape
-from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.form_rules import BITWISE, OF_TRUTH, RULES, labelled
 from operad_sdk.differentiate.indexing import is_whole
 from operad_sdk.differentiate.tracing import Node, Traced, plain

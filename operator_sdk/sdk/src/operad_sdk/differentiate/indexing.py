@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from operad.errors import TraceError
 from operad_sdk.differentiate.dispatch import FUNCTIONS, METHODS
-from operad_sdk.differentiate.errors import TraceError, writing_plainly
+from operad_sdk.differentiate.errors import writing_plainly
 from operad_sdk.differentiate.numbers import CallNumber
 from operad_sdk.differentiate.tracing import FORM, Primitive, Traced, View, fitted, plain
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from operad_sdk.differentiate.errors import TraceError
+from operad.errors import TraceError
 
 
 class Length(int):

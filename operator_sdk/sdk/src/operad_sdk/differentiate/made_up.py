@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad.errors import TraceError
 from operad.operator import ScalarForm
-from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.indexing import is_basic
 from operad_sdk.differentiate.tracing import Primitive
 

@@ -7,8 +7,8 @@ from itertools import chain, combinations
 from math import isclose, prod
 from typing import Any, Final
 
+from operad.errors import TraceError
 from operad.operator import ScalarForm, Shape
-from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.mapper.builder import Builder
 
 _ROUNDING: Final = 2.0**-50

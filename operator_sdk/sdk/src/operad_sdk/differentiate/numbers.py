@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn, final
 import numpy as np
 
 from operad.dtypes import DType
-from operad_sdk.differentiate.errors import TraceError
+from operad.errors import TraceError
 from operad_sdk.differentiate.lengths import Length
 
 

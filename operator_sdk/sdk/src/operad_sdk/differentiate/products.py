@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from operad.errors import TraceError
 from operad_sdk.differentiate.dispatch import FUNCTIONS, UFUNCS
-from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.tracing import Primitive
 
 

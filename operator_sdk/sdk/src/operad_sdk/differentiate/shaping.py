@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from operad.errors import TraceError
 from operad_sdk.differentiate.dispatch import FUNCTIONS
-from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.tracing import PROGRAM, Primitive, Traced, View, plain
 
 _reshape = Primitive(

@@ -35,10 +35,11 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from operad.errors import TraceError
 from operad.first_use import import_module
 from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
-from operad_sdk.differentiate.errors import TraceError, calling_line
+from operad_sdk.differentiate.errors import calling_line
 from operad_sdk.differentiate.lengths import AxisLength, Size
 from operad_sdk.differentiate.numbers import CallNumber, as_inputs
 from operad_sdk.sums import blocked_sum

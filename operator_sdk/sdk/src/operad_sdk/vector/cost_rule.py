@@ -15,7 +15,8 @@ from math import prod
 from typing import Final, NamedTuple
 
 from operad.dtypes import DType
-from operad.operator import ARITHMETIC, ScalarForm, Shape, function_cost
+from operad.operator import ARITHMETIC, ScalarForm, Shape
+from operad_sdk.declare.element_cost import function_cost
 from operad_sdk.vector.compiled import CompiledForm, Walk, walk_of
 from operad_sdk.vector.stages import REDUCTIONS
 from operad_sdk.vector.writer import BITS

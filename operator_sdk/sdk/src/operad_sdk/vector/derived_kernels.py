@@ -23,7 +23,6 @@ from operad.operator import (
     CallTemplate,
     Cost,
     KernelCall,
-    NoForm,
     OpContext,
     Operator,
     OpReq,
@@ -32,6 +31,7 @@ from operad.operator import (
     assign,
 )
 from operad_sdk.declare.scalar_form import MODES, in_mode
+from operad_sdk.differentiate.errors import NoForm
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
 from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call

@@ -27,10 +27,11 @@ from operad.cli.samples import expect_no_more
 from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
-from operad.operator import Array, KernelCall, NoForm, OperatorProperty, Shape, choose
+from operad.operator import Array, KernelCall, OperatorProperty, Shape, choose
 from operad_check.commands.bench.contestants import REJECTED, Contestant, SampleCall
 from operad_check.commands.bench.counterparts import counterpart
 from operad_check.commands.bench.measure import ROUNDS, interleaved
+from operad_sdk.differentiate.errors import NoForm
 
 _SIZES: Final[Sequence[Shape]] = (
     (512, 512),

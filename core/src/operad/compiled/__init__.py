@@ -1,0 +1,4 @@
+"""Compiled functions of arrays: one planned program, and one node of the tape."""
+
+from operad.compiled.function import CompiledFunction as CompiledFunction
+from operad.compiled.function import compile as compile

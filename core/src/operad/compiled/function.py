@@ -1,0 +1,227 @@
+"""`od.compile`: a function of arrays as compiled programs.
+
+A function is traced for each kind of call: the structure of its arguments, their shapes and types, what is no
+array, and the thread's mode. Each trace has a program for each set of gradients that is wanted of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
+from types import MethodType
+from typing import Any, Final, final
+
+from operad import imperative, registry
+from operad.compiled.numbers import TracedNumber
+from operad.compiled.operator import CompiledProperty
+from operad.compiled.trace import Trace
+from operad.config import settings
+from operad.device import current_context
+from operad.errors import ArgumentError
+from operad.ndarray import NDArray
+
+_MOST_KEPT: Final = 64
+"""Traces that a function keeps, programs that a trace keeps, and lines of a report."""
+
+
+_installed: Final = registry.follow(dict[str, object]())
+"""Has an object for what is installed, which is another one when that has changed."""
+
+
+def _flat(value: Any, arrays: list[Any], floats: list[Any]) -> Any:
+    """Structure of nested lists, tuples and dicts, as a key; arrays and floats go into lists."""
+    if isinstance(value, NDArray):
+        arrays.append(value)
+        return NDArray
+    if value.__class__ is float:
+        floats.append(value)
+        return float
+    if isinstance(value, (list, tuple)):
+        return (type(value), *[_flat(one, arrays, floats) for one in value])
+    if isinstance(value, dict):
+        return (dict, *[(name, _flat(one, arrays, floats)) for name, one in value.items()])
+    return (None, imperative.cache_key(value), value)
+
+
+def _nested(structure: Any, arrays: Iterator[Any], floats: Iterator[Any]) -> Any:
+    """Put together what `_flat` took apart, with other leaves."""
+    if structure is NDArray or structure is float:
+        return next(arrays if structure is NDArray else floats)
+    kind, *rest = structure
+    if kind is None:
+        return rest[1]
+    if kind is dict:
+        return {name: _nested(one, arrays, floats) for name, one in rest}
+    made = [_nested(one, arrays, floats) for one in rest]
+    return kind(*made) if hasattr(kind, "_fields") else kind(made)
+
+
+@final
+class _Traced:
+    """Result of a trace, and its programs.
+
+    Args:
+        trace: The trace.
+        returned: What the function returned.
+        keeps_arguments: See `CompiledProperty`.
+        report: Takes lines about what is compiled.
+    """
+
+    def __init__(
+        self, trace: Trace, returned: Any, keeps_arguments: bool, report: Callable[[str], None]
+    ) -> None:
+        self._trace, self._keeps_arguments, self._report = trace, keeps_arguments, report
+        found: list[Any] = []
+        self._floats: list[Any] = []
+        self._structure = _flat(returned, found, self._floats)
+        own = {id(x): x for x in found if trace.is_own(x)}
+        numbers = {key: i for i, key in enumerate(own)}
+        # Each array returned: the number of a result, or of an argument below 0, or what was captured.
+        given = {id(x): i - len(trace.arguments) for i, x in enumerate(trace.arguments)}
+        self._leaves = [numbers.get(id(x), given.get(id(x), x)) for x in found]
+        self._roots = [x.roots for x in own.values()]
+        self.graph = graph = trace.graph(own.values())
+        variables = [*graph.arguments, *graph.auxiliary_states]
+        self._num_args = len(graph.arguments)
+        self._names = [node.name for node in variables]
+        self._sources = [trace.parameters[node] for node in variables]
+        self._numbers = [(i, *each) for i, each in enumerate(self._sources) if each.__class__ is tuple]
+        self._plans: dict[Any, tuple[imperative.Plan, Sequence[int]]] = {}
+
+    def __call__(self, arrays: Sequence[imperative.Array], floats: Sequence[float], mode: int) -> Any:
+        """Return what the function does for arguments of this kind."""
+        results: Any = ()
+        if self.graph.outputs:
+            inputs = [arrays[each] if each.__class__ is int else each for each in self._sources]
+            for i, number, spec in self._numbers:
+                inputs[i] = NDArray._new(spec)._set(number.compute(floats))
+            states = [x._chunk for x in inputs[self._num_args :]]
+            if states and any([x._chunk for x in inputs].count(chunk) > 1 for chunk in states):
+                raise self._trace.refusal("a state shares memory with another array", "pass a copy")
+            is_recording = mode & imperative.RECORDING
+            key = tuple([_request(x) for x in inputs[: self._num_args]]) if is_recording else ()
+            plan, untracked = self._plans.get(key) or self._compile(key, inputs, mode)
+            results = imperative.apply(plan, inputs, None, (), mode, NDArray)
+            if results.__class__ is not list:
+                results = [results]
+            for i in untracked:
+                results[i]._autograd, results[i]._provenance = None, imperative.Provenance.UNTRACKED
+        leaves = [
+            (results if leaf >= 0 else arrays)[leaf] if leaf.__class__ is int else leaf
+            for leaf in self._leaves
+        ]
+        numbers = [x.compute(floats) if type(x) is TracedNumber else x for x in self._floats]
+        return _nested(self._structure, iter(leaves), iter(numbers))
+
+    def _compile(
+        self, key: Any, inputs: Sequence[imperative.Array], mode: int
+    ) -> tuple[imperative.Plan, Sequence[int]]:
+        begun_s, title, ctx = perf_counter(), self._trace.title, self._trace.ctx
+        specs = [x._spec for x in inputs]
+        wanted = {name: request for name, request in zip(self._names, key, strict=False) if request}
+        named = dict(zip(self._names, specs, strict=True))
+        prop = CompiledProperty(title, self.graph, ctx, named, wanted, self._keeps_arguments)
+        plan = imperative.Plan(prop, specs, ctx, bool(mode & imperative.TRAINING))
+        program = prop.layout.program
+        self._report(
+            f"compiled {prop.name} in {(perf_counter() - begun_s) * 1e3:.1f} ms: {len(program.forward)} and "
+            f"{len(program.backward)} nodes, {prop.layout.arena_bytes} bytes kept, gradients of "
+            f"{', '.join(wanted) or 'nothing'}"
+        )
+        untracked = [i for i, roots in enumerate(self._roots) if roots.isdisjoint(wanted)] if key else []
+        imperative.insert_bounded(self._plans, key, (plan, untracked), _MOST_KEPT)
+        return plan, untracked
+
+
+def _request(array: imperative.Array) -> str:
+    """The request of an array's gradient; empty if none can be asked for."""
+    entry = array._autograd
+    return "" if entry is None else "add" if getattr(entry[0], "req", None) == "add" else "write"
+
+
+@final
+class CompiledFunction:
+    """A function of arrays that runs as compiled programs; `compile` makes it."""
+
+    def __init__(self, function: Callable[..., Any], create_graph: bool) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._create_graph = function, create_graph
+        self._title = getattr(function, "__name__", type(function).__name__)
+        self._traced: dict[Any, _Traced] = {}
+        self._asked: dict[Any, list[int]] = {}  # positions of floats that a kind of call looks at
+        self._last: tuple[Any, ...] = ()
+        self._lines: deque[str] = deque(maxlen=_MOST_KEPT)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function: traced and compiled, where this kind of call is new."""
+        mode = imperative.local.state.mode
+        if mode >= imperative.TRACING:
+            return self._function(*args, **kwargs)
+        arrays: list[NDArray] = []
+        floats: list[float] = []
+        structure = _flat((args, kwargs), arrays, floats)
+        surroundings = (mode, _installed.setdefault("", object()), settings(), current_context())
+        kind = (structure, *surroundings, *[x._spec for x in arrays])
+        try:
+            key = (*kind, *[repr(floats[i]) for i in self._asked[kind]]) if kind in self._asked else kind
+            found = self._traced.get(key)
+        except TypeError as error:
+            raise ArgumentError(
+                f"{self._title}: an argument is neither an array nor hashable ({error}); make NumPy's arrays "
+                "od.nd.array, and close over what never changes"
+            ) from None
+        if found is None:
+            found = self._trace(kind, structure, arrays, floats)
+        return found(arrays, floats, mode)
+
+    def _trace(
+        self, kind: Any, structure: Any, arrays: Sequence[NDArray], floats: Sequence[float]
+    ) -> _Traced:
+        begun_s, why = perf_counter(), self._reason(kind)
+        ctx = arrays[0]._spec.ctx if arrays else current_context()
+        trace = Trace(self._title, [x._spec for x in arrays], floats, ctx)
+
+        def body() -> Any:
+            args, kwargs = _nested(structure, iter(trace.arguments), iter(trace.floats))
+            return self._function(*args, **kwargs)
+
+        made = _Traced(trace, trace.run(body), self._create_graph, self._lines.append)
+        title, ms = self._title, (perf_counter() - begun_s) * 1e3
+        self._lines.append(f"traced {title} in {ms:.1f} ms ({why}): {len(made.graph.op_nodes)} calls")
+        asked = trace.asked.union(self._asked.get(kind, ()))
+        imperative.insert_bounded(self._asked, kind, sorted(asked), _MOST_KEPT)
+        self._last = kind
+        key = (*kind, *[repr(floats[i]) for i in sorted(asked)])
+        imperative.insert_bounded(self._traced, key, made, _MOST_KEPT)
+        return made
+
+    def _reason(self, kind: tuple[Any, ...]) -> str:
+        names = ["structure or constants", "mode", "what is installed", "settings", "context"]
+        names += [f"array {i} is {spec}" for i, spec in enumerate(kind[len(names) :])]
+        changed = [name for name, new, old in zip(names, kind, self._last, strict=False) if new != old]
+        return ", ".join(changed) or ("a number that it looks at" if self._last else "first call")
+
+    def why(self) -> str:
+        """Report of what was traced and compiled, and why, in lines; the latest last."""
+        return "\n".join(self._lines)
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        found: Any = sys.modules.get(self._function.__module__)
+        for part in self._function.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is self:  # it is known by the function's name
+            return self._function.__qualname__
+        return functools.partial(compile, create_graph=self._create_graph), (self._function,)
+
+
+def compile(function: Callable[..., Any] | None = None, *, create_graph: bool = False) -> Any:
+    """Compile a function of arrays: one planned program, and one node of the tape."""
+    if function is None:
+        return functools.partial(compile, create_graph=create_graph)
+    return CompiledFunction(function, create_graph)
