@@ -136,7 +136,7 @@ class Ftrl(WithTwoStates):
 
 @register
 @final
-class FTML(Optimizer):
+class FTML(AdamAverages):
     """Follow the moving leader.
 
     Args:
@@ -151,10 +151,7 @@ class FTML(Optimizer):
     def __init__(
         self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **arguments: Any
     ) -> None:
-        super().__init__(**arguments)
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.epsilon = epsilon
+        super().__init__(beta1, beta2, epsilon, **arguments)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Curvature and averages."""

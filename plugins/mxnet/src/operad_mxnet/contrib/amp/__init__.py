@@ -3,9 +3,8 @@
 Source: python/mxnet/contrib/amp/.
 """
 
-from operad_mxnet.contrib.amp import amp, lists, loss_scaler
+from operad_mxnet.contrib.amp import amp as amp
+from operad_mxnet.contrib.amp import lists as lists
+from operad_mxnet.contrib.amp import loss_scaler as loss_scaler
 from operad_mxnet.contrib.amp.amp import *  # noqa: F403 - all of it, as in MXNet
-from operad_mxnet.contrib.amp.loss_scaler import LossScaler
-
-__all__ = ["LossScaler", "amp", "lists", "loss_scaler"]
-__all__ += amp.__all__
+from operad_mxnet.contrib.amp.loss_scaler import LossScaler as LossScaler
