@@ -15,6 +15,7 @@ from examples import (
     custom_softmax,
     distributed,
     fine_tuning,
+    gradient_penalty,
     language_model,
     lenet,
     matrix_factorization,
@@ -27,6 +28,7 @@ PROGRAMS = (
     bucketing,
     custom_softmax,
     fine_tuning,
+    gradient_penalty,
     language_model,
     lenet,
     matrix_factorization,
@@ -93,6 +95,15 @@ def test_variational_autoencoder_is_cheaper_than_mean_brightness() -> None:
     model, means = variational_autoencoder.train()
 
     assert model < means - 1.5
+
+
+@pytest.mark.slow
+def test_a_critic_with_a_gradient_penalty_teaches_digits() -> None:
+    before, after, _, slope = gradient_penalty.train()
+
+    assert before > 10
+    assert after < 2
+    assert 0.8 < slope < 1.3
 
 
 @pytest.mark.slow
