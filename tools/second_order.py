@@ -35,7 +35,7 @@ _FEW = Profile("few", examples=6, seconds=20.0)
 
 @final
 class Answers(NamedTuple):
-    """What an operator says on cases of its derivatives.
+    """Answers of an operator on cases of its derivatives.
 
     Attributes:
         having: How many gradients can be differentiated.

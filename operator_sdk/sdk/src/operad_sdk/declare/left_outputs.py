@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
 
 _with_slope: Final = Primitive(lambda again, left: left, lambda g, y, again, left: g)
-"""What forward left, with the slope of what it computes again."""
+"""Value that forward left, with the slope of what it computes again."""
 
 
 def left_outputs(

@@ -13,7 +13,7 @@ from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.gradient_operator import GradientOperator, TensorSpec
 from operad_sdk.declare.left_outputs import left_outputs, with_slopes
-from operad_sdk.declare.linear_slopes import linear_slopes
+from operad_sdk.declare.linear_slopes import Slope, linear_slopes
 from operad_sdk.declare.names import AUX, IN_DATA, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.trace_resources import TraceResources
 from operad_sdk.differentiate import Namespace, Traced, constant
@@ -101,7 +101,9 @@ def gradient_operator(
     positions = Positions(entries, targets, {kind: len(group) for kind, group in tensors.items()})
     computes = [tensors[IN_DATA][position] for position in targets]
     reads = [tensors[kind][index] for kind, index in entries]
-    function = _Traceable(prop, ctx, in_shapes, in_types, positions, reads, left)
+    ins = list(zip(in_shapes, in_types, strict=True))
+    linear = linear_slopes(prop, ctx, ins) if prop.linear_in else {}
+    function = _Traceable(prop, ins, linear, positions, reads, left)
     made = GradientOperator(
         prop.name,
         reads,
@@ -131,29 +133,30 @@ class _Traceable:
     """The declared gradients as a function of arrays that are traced.
 
     Args:
-        reads: What it is called with.
+        ins: Shapes and types of the operator's arguments.
+        linear: Gradients that are not traced, as `linear_slopes` has them.
+        reads: Arrays with which it is called.
         left: Positions of the outputs whose slopes are those of forward.
     """
 
     def __init__(
         self,
         prop: OperatorProperty,
-        ctx: Context,
-        in_shapes: Sequence[Shape],
-        in_types: Sequence[DType],
+        ins: Sequence[tuple[Shape, DType]],
+        linear: Mapping[int, tuple[Slope, Sequence[int]]],
         positions: Positions,
         reads: Sequence[TensorSpec],
         left: Sequence[int],
     ) -> None:
         self._prop = prop
-        self._ins = list(zip(in_shapes, in_types, strict=True))
+        self._ins = ins
+        self._linear = linear
         self._positions = positions
         self._is_cell = [
             spec.dtype.kind == "f" and not (kind == IN_DATA and spec.is_constant)
             for spec, (kind, _) in zip(reads, positions.entries, strict=True)
         ]
         self._left = left
-        self._linear = linear_slopes(prop, ctx, in_shapes, in_types) if prop.linear_in else {}
 
     def __call__(self, op_ctx: Any, arrays: Sequence[Any]) -> Sequence[Any]:
         prop, positions = self._prop, self._positions
