@@ -101,8 +101,8 @@ def test_variational_autoencoder_is_cheaper_than_mean_brightness() -> None:
 def test_a_critic_with_a_gradient_penalty_teaches_digits() -> None:
     before, after, _, slope = gradient_penalty.train()
 
-    assert before > 10
-    assert after < 2
+    assert before > 8
+    assert after < 2.5
     assert 0.8 < slope < 1.3
 
 
