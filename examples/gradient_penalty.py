@@ -20,7 +20,7 @@ import operad as mx
 from examples.command import program
 from examples.data import load_digits
 
-BATCH, LATENT, WIDTH = 64, 16, 16
+BATCH, LATENT, WIDTH = 64, 16, 8
 PENALTY, CRITIC_STEPS = 10.0, 3
 
 CRITIC = {
@@ -107,7 +107,7 @@ class Learner:
 
     def __init__(self, shapes: dict[str, tuple[int, ...]]) -> None:
         self.parameters = parameters(shapes)
-        self._update = mx.optimizer.get_updater(mx.optimizer.Adam(learning_rate=0.001, beta1=0.5, beta2=0.9))
+        self._update = mx.optimizer.get_updater(mx.optimizer.Adam(learning_rate=0.003, beta1=0.5, beta2=0.9))
 
     def learn(self, loss: Any) -> None:
         """One step against the gradient of a loss."""
@@ -148,7 +148,7 @@ def frechet_distance(one: Any, other: Any) -> float:
     return float(np.square(means[0] - means[1]).sum() + np.trace(covariances[0] + covariances[1]) - 2 * joint)
 
 
-def train(epochs: int = 30, quick: bool = False) -> tuple[float, float, float, float]:
+def train(epochs: int = 12, quick: bool = False) -> tuple[float, float, float, float]:
     """Distances from held-out digits, generated before and after, and real; the mean slope at the end."""
     digits = load_digits().first(2 * BATCH) if quick else load_digits()
     mx.random.seed(0)
@@ -171,7 +171,7 @@ def train(epochs: int = 30, quick: bool = False) -> tuple[float, float, float, f
 
 
 main = program(
-    __doc__, train, 30,
+    __doc__, train, 12,
     "distance from held-out digits {:.2f}, after training {:.2f}, of real ones {:.2f}; mean slope {:.2f}",
 )  # fmt: skip
 

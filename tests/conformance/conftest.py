@@ -6,6 +6,7 @@ collect_ignore = [
     "models/mxnet_worker.py",
     "record_api.py",
     "record_mxnet.py",
+    "record_second_derivatives.py",
     "recorded/mxnet_peer.py",
     "recorded/mxnet_worker.py",
 ]

@@ -16,6 +16,7 @@ from examples import (
     custom_softmax,
     distributed,
     fine_tuning,
+    gradient_penalty,
     language_model,
     lenet,
     matrix_factorization,
@@ -29,6 +30,7 @@ PROGRAMS = (
     compiled,
     custom_softmax,
     fine_tuning,
+    gradient_penalty,
     language_model,
     lenet,
     matrix_factorization,
@@ -105,6 +107,15 @@ def test_variational_autoencoder_is_cheaper_than_mean_brightness() -> None:
     model, means = variational_autoencoder.train()
 
     assert model < means - 1.5
+
+
+@pytest.mark.slow
+def test_a_critic_with_a_gradient_penalty_teaches_digits() -> None:
+    before, after, _, slope = gradient_penalty.train()
+
+    assert before > 8
+    assert after < 2.5
+    assert 0.8 < slope < 1.3
 
 
 @pytest.mark.slow

@@ -171,6 +171,17 @@ def test_gradients_of_gradients_of_any_order():
     torch.testing.assert_close(*found)
 
 
+def test_a_node_with_states_has_second_derivatives():
+    norm = od.export.torch("BatchNorm", fix_gamma=False)
+    states = torch.zeros(3).double(), torch.ones(3).double()
+
+    def standardized(x, gamma, beta):
+        return norm(x, gamma, beta, *(state.clone() for state in states), is_train=True)
+
+    arrays = [normal(4, 3, requires_grad=True), normal(3, requires_grad=True), normal(3, requires_grad=True)]
+    assert torch.autograd.gradgradcheck(standardized, arrays)
+
+
 def test_a_gradient_that_has_none_says_so_where_one_is_asked_for():
     loss = od.export.torch("SoftmaxOutput")
     x = normal(2, 3, requires_grad=True)

@@ -77,6 +77,7 @@ class RNN(RecurrentProperty):
     )
     accepts = {"data": "floating", "sequence_length": "number"}
     compute_dtype = "float32"
+    constant_outputs = ("scale",)
     contract = Contract(
         reference=unrolled,
         # Sums of large numbers overflow with both signs; they are anything then, of which a relu makes a

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
 
 _with_slope: Final = Primitive(lambda again, left: left, lambda g, y, again, left: g)
-"""What forward left, with the slope of what it computes again."""
+"""Value that forward left, with the slope of what it computes again."""
 
 
 def left_outputs(
@@ -102,7 +102,7 @@ def _refusal(prop: OperatorProperty, outputs: Any, why: str) -> GradientError:
     names = prop.list_outputs()
     hidden = [names[index] for index in outputs if index >= prop.num_visible_outputs]
     shown = [names[index] for index in outputs if index < prop.num_visible_outputs]
-    reads = [f"the hidden output {name}" for name in hidden]
+    reads = [f"the hidden output{'s' * (len(hidden) > 1)} {', '.join(hidden)}"] if hidden else []
     reads += [f"the output {name}, whose own gradient it ignores" for name in shown]
     return GradientError(
         f"it reads {' and '.join(reads)}, and forward does not show how that depends on arguments ({why}); "

@@ -26,7 +26,7 @@ Slope = Callable[..., Any]
 
 
 def linear_slopes(
-    prop: OperatorProperty, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    prop: OperatorProperty, ctx: Context, ins: Sequence[tuple[Shape, DType]]
 ) -> Mapping[int, tuple[Slope, Sequence[int]]]:
     """By the position of each linear argument its gradient as a step of a trace, and what that reads.
 
@@ -40,7 +40,7 @@ def linear_slopes(
         raise DeclarationError(
             f"{prop.name}: linear_in is {tuple(prop.linear_in)}, and a gradient of these reads something else"
         )
-    slopes = multilinear(_Slopes(prop, ctx, in_shapes, in_types, positions), 1 + len(positions))[1:]
+    slopes = multilinear(_Slopes(prop, ctx, ins, positions), 1 + len(positions))[1:]
     others = [[other for other in positions if other != position] for position in positions]
     return dict(zip(positions, zip(slopes, others, strict=True), strict=True))
 
@@ -53,13 +53,13 @@ class _Slopes:
         self,
         prop: OperatorProperty,
         ctx: Context,
-        in_shapes: Sequence[Shape],
-        in_types: Sequence[DType],
+        ins: Sequence[tuple[Shape, DType]],
         positions: Sequence[int],
     ) -> None:
-        self._operator = prop.create_operator(ctx, in_shapes, in_types)
-        self._ins = list(zip(in_shapes, in_types, strict=True))
-        (self._out,) = zip(prop.infer_shape(in_shapes)[1], prop.infer_type(in_types)[1], strict=True)
+        shapes, types = zip(*ins, strict=True)
+        self._operator = prop.create_operator(ctx, shapes, types)
+        self._ins = ins
+        (self._out,) = zip(prop.infer_shape(shapes)[1], prop.infer_type(types)[1], strict=True)
         self._positions = positions
 
     def __call__(self, target: int, *others: Array, op_ctx: Any) -> Array:

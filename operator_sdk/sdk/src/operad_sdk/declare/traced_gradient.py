@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from operad.context import Context
@@ -13,7 +14,7 @@ from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.gradient_operator import GradientOperator, TensorSpec
 from operad_sdk.declare.left_outputs import left_outputs, with_slopes
-from operad_sdk.declare.linear_slopes import linear_slopes
+from operad_sdk.declare.linear_slopes import Slope, linear_slopes
 from operad_sdk.declare.names import AUX, IN_DATA, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.trace_resources import TraceResources
 from operad_sdk.differentiate import Namespace, Traced, constant
@@ -101,7 +102,14 @@ def gradient_operator(
     positions = Positions(entries, targets, {kind: len(group) for kind, group in tensors.items()})
     computes = [tensors[IN_DATA][position] for position in targets]
     reads = [tensors[kind][index] for kind, index in entries]
-    function = _Traceable(prop, ctx, in_shapes, in_types, positions, reads, left)
+    ins = list(zip(in_shapes, in_types, strict=True))
+    linear = linear_slopes(prop, ctx, ins) if prop.linear_in else {}
+    # Indices stay plain arrays.
+    is_cell = [
+        spec.dtype.kind == "f" and not (kind == IN_DATA and spec.is_constant)
+        for spec, (kind, _) in zip(reads, entries, strict=True)
+    ]
+    function = _Traceable(prop, ins, linear, positions, is_cell, left)
     made = GradientOperator(
         prop.name,
         reads,
@@ -127,40 +135,30 @@ def _check_declared(prop: OperatorProperty, entries: Sequence[BackwardEntry]) ->
 
 
 @final
+@dataclass(frozen=True, slots=True)
 class _Traceable:
     """The declared gradients as a function of arrays that are traced.
 
-    Args:
-        reads: What it is called with.
+    Attributes:
+        ins: Shapes and types of the operator's arguments.
+        linear: Gradients that are not traced, as `linear_slopes` has them.
+        is_cell: For each array that is read, whether it is an array of the trace, a constant too.
         left: Positions of the outputs whose slopes are those of forward.
     """
 
-    def __init__(
-        self,
-        prop: OperatorProperty,
-        ctx: Context,
-        in_shapes: Sequence[Shape],
-        in_types: Sequence[DType],
-        positions: Positions,
-        reads: Sequence[TensorSpec],
-        left: Sequence[int],
-    ) -> None:
-        self._prop = prop
-        self._ins = list(zip(in_shapes, in_types, strict=True))
-        self._positions = positions
-        self._is_cell = [
-            spec.dtype.kind == "f" and not (kind == IN_DATA and spec.is_constant)
-            for spec, (kind, _) in zip(reads, positions.entries, strict=True)
-        ]
-        self._left = left
-        self._linear = linear_slopes(prop, ctx, in_shapes, in_types) if prop.linear_in else {}
+    prop: OperatorProperty
+    ins: Sequence[tuple[Shape, DType]]
+    linear: Mapping[int, tuple[Slope, Sequence[int]]]
+    positions: Positions
+    is_cell: Sequence[bool]
+    left: Sequence[int]
 
     def __call__(self, op_ctx: Any, arrays: Sequence[Any]) -> Sequence[Any]:
-        prop, positions = self._prop, self._positions
+        prop, positions = self.prop, self.positions
         level = max(array.level for array in arrays if isinstance(array, Traced))
         ctx = op_ctx.ctx
         namespace = Namespace(ctx.xp, level)
-        shapes, types = zip(*self._ins, strict=True)
+        shapes, types = zip(*self.ins, strict=True)
         operator = BoundOperator(
             prop, ctx, shapes, types, forward=prop.binding.forward, gradients=prop.binding.traced
         )
@@ -169,22 +167,22 @@ class _Traceable:
         # Plain arrays of a device would take a traced one for a value of theirs.
         read = [
             constant(level, array) if flag and not isinstance(array, Traced) else array
-            for array, flag in zip(arrays, self._is_cell, strict=True)
+            for array, flag in zip(arrays, self.is_cell, strict=True)
         ]
         groups = positions.filled(read)
-        if self._left:
-            left = {index: groups[OUT_DATA][index] for index in self._left}
-            found = with_slopes(prop, operator, context, level, groups[IN_DATA], self._ins, left)
+        if self.left:
+            left = {index: groups[OUT_DATA][index] for index in self.left}
+            found = with_slopes(prop, operator, context, level, groups[IN_DATA], self.ins, left)
             groups[OUT_DATA] = [found.get(index, value) for index, value in enumerate(groups[OUT_DATA])]
         targets: list[Any] = [None] * len(shapes)
         requests = [OpReq.NULL] * len(shapes)
         for position in positions.targets:
-            if position in self._linear:
-                slope, factors = self._linear[position]
+            if position in self.linear:
+                slope, factors = self.linear[position]
                 given = [groups[IN_DATA][factor] for factor in factors]
                 targets[position] = slope(groups[OUT_GRAD][0], *given, op_ctx=op_ctx)
             else:
-                targets[position] = constant(level, ctx.xp.zeros(*self._ins[position]))
+                targets[position] = constant(level, ctx.xp.zeros(*self.ins[position]))
                 requests[position] = OpReq.WRITE
         states = [None] * len(prop.list_auxiliary_states())  # which no gradient reads, as was checked
         operator.backward(context, BackwardArrays(**groups, req=requests, in_grad=targets, aux_states=states))
