@@ -69,6 +69,11 @@ class Violation(Meant, AssertionError):  # noqa: N818 - a finding about an opera
         self.verdict = verdict
         self.declares = declares
 
+    def add(self, words: str) -> None:
+        """Append words to the message."""
+        self.message += words
+        self.args = (self.message,)
+
 
 def undeclared(message: str, declares: Declaration) -> Violation:
     """Finding that a declaration would settle."""
