@@ -19,7 +19,7 @@ class Verdict(StrEnum):
     WRONG = "wrong"
     """A promise is broken."""
     UNDECLARED = "undeclared"
-    """What it does may be meant, and a declaration that would say so is missing."""
+    """A declaration is missing that would say whether it is meant."""
     HARD = "hard"
     """Its type, or cancellation, leaves so few digits that the figure is shown and not judged."""
 
