@@ -346,7 +346,7 @@ class CheckRun:
 
 def _mentioned(case: Case, found: Violation | None) -> frozenset[str]:
     """Names of the arrays that a finding mentions; a smaller case has to show the same finding."""
-    words = set(re.findall(r"\w+", found.message if found is not None else ""))
+    words = set(re.findall(r"\w+", found.finding if found is not None else ""))
     return frozenset(words & {*case.inputs, *case.aux})
 
 

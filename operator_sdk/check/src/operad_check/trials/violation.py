@@ -63,14 +63,14 @@ class Violation(Meant, AssertionError):  # noqa: N818 - a finding about an opera
         declares: Declaration | None = None,
     ) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = self.finding = message
         self.fix = fix
         self.cases = cases
         self.verdict = verdict
         self.declares = declares
 
     def add(self, words: str) -> None:
-        """Append words to the message."""
+        """Append words on the circumstances to the message; `finding` stays without them."""
         self.message += words
         self.args = (self.message,)
 
