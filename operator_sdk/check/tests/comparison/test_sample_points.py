@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pytest
+
+from operad_check import Violation, verify
 from operad_check.comparison.sample_points import sample_points
 from operad_check.trials.case import Case
 from operad_check.trials.subject import subject_of
@@ -59,3 +63,18 @@ def test_whole_numbers_stay() -> None:
     data = np.array([0.0, 3.0])
     for (moved,) in _sample_points(one_of, data=data):
         np.testing.assert_array_equal(moved, data)
+
+
+def test_a_finding_names_the_point_to_which_an_argument_was_moved() -> None:
+    @unary("moved_to_a_point", accepts="floating")
+    def operator(x: Any) -> Any:
+        """Two times x, and at a number of eighths x, where no derivative is."""
+        return np.where(x * 8 == np.rint(x * 8), x, 2 * x + 1)
+
+    @operator.gradient
+    def _(output_grad: Any) -> Any:
+        return 3 * output_grad
+
+    case = Case(inputs={"data": np.array([1.0])}, is_train=True, seed=0)
+    with pytest.raises(Violation, match=r"numeric derivative is 3.*, where data was moved to \[[\d.]+\]$"):
+        verify("B301", operator, case)

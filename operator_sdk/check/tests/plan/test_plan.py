@@ -82,7 +82,17 @@ def test_an_array_of_more_than_two_parts_is_tried_where_parts_are_declared():
     cases = Session(subject_of(in_parts), FEW).pool(PARTS)
     assert {str(case.inputs["data"].dtype) for case in cases} == {"float32", "float64"}
     assert all(case.inputs["data"].size > 60_000 for case in cases)
-    assert not pool(PARTS)
+    assert sum(case.inputs["data"].size == 60_003 for case in cases) == 2
+
+
+def test_places_beyond_two_bytes_are_tried_where_memory_follows_the_arrays():
+    @unary("plan_of_pairs", accepts="floating")
+    def of_pairs(data):
+        """The sum of the distances from all others."""
+        return np.abs(data[..., None] - data[..., None, :]).sum(-1) if data.ndim else data
+
+    assert max(array.size for case in pool(PARTS) for array in case.inputs.values()) > 2**16
+    assert not Session(subject_of(of_pairs), FEW).pool(PARTS)
 
 
 def test_values_stay_within_a_declared_interval():
@@ -116,10 +126,16 @@ class ThreeSizes(OperatorProperty):
 def test_each_size_is_long_once_in_double_precision():
     session = Session(subject_of(ThreeSizes), FEW)
     long = [case.inputs for case in session.pool(LONG)]
-    assert len(long) == 3
+    assert sum(max(size for a in inputs.values() for size in a.shape) > 1024 for inputs in long) == 3
     assert all(array.dtype == np.float64 for inputs in long for array in inputs.values())
     sizes = [{"N": a.shape[0], "K": a.shape[1], "M": b.shape[1]} for a, b in (x.values() for x in long)]
     assert {name for each in sizes for name, size in each.items() if size > 1024} == {"N", "K", "M"}
+
+
+@pytest.mark.parametrize(("kind", "lengths"), [(BULK, (70, 75)), (LONG, (66, 69))])
+def test_neighbouring_sizes_are_long_together(kind, lengths):
+    shapes = [array.shape for case in pool(kind) for array in case.inputs.values()]
+    assert any(set(shape) == set(lengths) for shape in shapes)
 
 
 def test_cases_of_a_parameters_value_have_numbers_of_both_signs():

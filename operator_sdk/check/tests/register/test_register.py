@@ -98,6 +98,16 @@ def test_explain_suggests_an_id_where_there_is_none():
         explain.callback("B35")
 
 
+def test_every_explanation_stands_alone():
+    """Nobody has the check before it on the screen."""
+    bare = {
+        id: (each.why, each.fix)
+        for id, each in entries().items()
+        if len(each.why.split()) < 5 or len(each.fix.split()) < 3 or "As for" in each.why + each.fix
+    }
+    assert bare == {}
+
+
 def test_code_in_a_docstring_keeps_its_lines_and_its_blank_lines():
     found = sections(
         "It holds.\n\n    Why\n    not.\n\n    Broken by:\n        a\n\n            b\n    Fix:\n        c"

@@ -51,7 +51,7 @@ def test_a_failure_shows_case_fix_and_program(pytester: pytest.Pytester) -> None
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*B301 wrong: twice: gradient of x*",
+            "*B301 wrong: twice: gradient of data*",
             "*smallest case: data=float64*",
             "*fix:*",
             "*verify('B301', twice, case)*",
@@ -97,3 +97,16 @@ def test_strict_adds_a_test_of_what_is_not_proved(pytester: pytest.Pytester) -> 
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*twice: not proved, and no reason says why:*", "*nan_policy: *because x*"])
     assert 'name="not proved"' in (pytester.path / "report.xml").read_text()
+
+
+@pytest.mark.parametrize(("strict", "outcomes"), [("False", {"undeclared": 1}), ("True", {"failed": 1})])
+def test_what_is_undeclared_is_told_with_its_cause_and_fails_if_strict(
+    pytester: pytest.Pytester, strict: str, outcomes: dict[str, int]
+) -> None:
+    text = PLUGIN.replace("return 2 * x", "return x / 2").replace("{slope}", "0.5")
+    text = text.replace('checks=["B301", "F202"],', f'checks=["F201"], strict={strict},')
+    pytester.makepyfile(test_twice=text)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-rs", "-k", "F201")
+    counts = result.parseoutcomes()
+    assert {word: counts.get(word) for word in outcomes} == outcomes
+    result.stdout.fnmatch_lines(["*F201 undeclared: twice: forward raised DTypeError*"])

@@ -78,5 +78,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for status, heading in _HEADINGS.items():
         for report in terminalreporter.stats.get(status, ()):
             terminalreporter.section(f"{report.nodeid}: {heading}", sep="_")
-            skipped = report.longrepr
-            terminalreporter.write_line(skipped[2] if isinstance(skipped, tuple) else report.longreprtext)
+            skipped = report.longrepr  # of a skipped test: file, line, and words after the exception's name
+            is_skipped = isinstance(skipped, tuple)
+            words = skipped[2].partition(": ")[2] if is_skipped else report.longreprtext
+            terminalreporter.write_line(words)

@@ -215,7 +215,7 @@ def changes_nothing_else(trial: Trial) -> Evidence:
 def deterministic(trial: Trial) -> Runs:
     """The same arrays give the same gradients, bit for bit, whatever ran before and however it is called.
 
-    As for forward; one that keeps something from forward in self gives another node's gradient.
+    A pass that keeps something from forward in self gives another node's gradient.
 
     Broken by:
         def forward(self, data):

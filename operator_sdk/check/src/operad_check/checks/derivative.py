@@ -20,7 +20,7 @@ from operad_check.comparison.point import (
     real_arguments,
     unit_direction,
 )
-from operad_check.comparison.sample_points import sample_points
+from operad_check.comparison.sample_points import named_point, sample_points
 from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import Violation
@@ -74,7 +74,8 @@ def elementwise(trial: Trial) -> Evidence:
                 continue
             what = f"gradient of {at(trial.arguments[i], place)}"
             try:
-                expect_derivative(trial, what, found, point.cotangents, gradient, 0.0)
+                with named_point(trial, inputs):
+                    expect_derivative(trial, what, found, point.cotangents, gradient, 0.0)
             except Violation:
                 if _is_differentiable(trial, point, i):
                     raise
@@ -161,7 +162,8 @@ def no_hidden_derivative(trial: Trial) -> Evidence:
             for place in np.ndindex(trial.in_shapes[i]):
                 found = point.derivatives({i: unit_direction(trial, i, place)})
                 for name, derivative in zip(point.names, found, strict=True):
-                    _expect_flat(trial.arguments[i], place, name, derivative)
+                    with named_point(trial, inputs):
+                        _expect_flat(trial.arguments[i], place, name, derivative)
                     compared[i] += int(derivative.is_smooth.any())
         if all(compared.values()):
             break
@@ -221,7 +223,8 @@ def agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, Ar
     magnitude = float(sum(abs(part).sum() for part in parts))
     what = f"gradient of {names} along a random direction"
     try:
-        expect_derivative(trial, what, found, cotangents, analytic, magnitude)
+        with named_point(trial, inputs):
+            expect_derivative(trial, what, found, cotangents, analytic, magnitude)
     except Violation:
         closer = point.derivatives({i: direction * _CLOSER for i, direction in directions.items()})
         if _are_alike(found, closer):

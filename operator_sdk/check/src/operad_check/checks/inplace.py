@@ -129,7 +129,8 @@ def _are_alike(trial: Trial, pairs: Pairs) -> bool:
 def backward_in_place(trial: Trial) -> Runs:
     """Backward gives the same where declared pairs share memory.
 
-    As for forward; with several gradients, the first one written overwrites what the next one reads.
+    The memory plan uses a pair wherever it can. With several gradients, the first one written overwrites
+    what the next one reads.
 
     Broken by:
         @gradient(inplace="output_grad -> lhs_grad")

@@ -32,7 +32,7 @@ from operad_check.comparison.point import (
     real_arguments,
     unit_direction,
 )
-from operad_check.comparison.sample_points import tied_points
+from operad_check.comparison.sample_points import named_point, tied_points
 from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import Violation
@@ -117,7 +117,8 @@ def between_the_slopes(trial: Trial) -> Evidence:
         if not any(where.any() for where in bent):
             continue
         for (k, element), kinks in _kinks(trial, point, inputs, movable).items():
-            _expect_between(trial, point, inputs, k, element, kinks)
+            with named_point(trial, inputs):
+                _expect_between(trial, point, inputs, k, element, kinks)
         break
     return seen
 

@@ -159,7 +159,7 @@ def _passed(session: Session, id: str) -> bool:
 def _states(session: Session, trial: Trial) -> Iterator[Obligation]:
     fix = "Let Contract(reference=...) return the states after the outputs; it may name them, and is_train."
     for name in trial.states:
-        yield Obligation(f"state {name}", _compared(session, _REFERENCE, name), fix, Verdict.UNDECLARED)
+        yield Obligation(f"state {name}", _compared(session, _REFERENCE, name), fix)
 
 
 def _kernels(session: Session) -> Iterator[Obligation]:

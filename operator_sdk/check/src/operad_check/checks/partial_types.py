@@ -19,7 +19,7 @@ _TYPES: Final = ("float16", "float32", "float64")
 def types(trial: Trial) -> Evidence:
     """Inference from partly known element types never guesses, never contradicts, and is idempotent.
 
-    As for shapes: types of a graph are found in rounds.
+    Types of a graph are found in rounds, as its shapes are: a guess in one round is a fact for the next.
 
     Broken by:
         def infer_type(self, in_types):

@@ -76,8 +76,9 @@ def outputs_in_coarse_types(trial: Trial) -> Evidence:
 def gradients_in_coarse_types(trial: Trial) -> Evidence:
     """Gradients in each floating type are those of float64, within a tolerance.
 
-    As for outputs. An error of up to sixteen roundings may reach the other side of a kink on the way
-    (relu of a normalized row); the slope there is right as well.
+    A gradient that loses digits trains, only to a worse place. More than a few times what the arguments'
+    own rounding costs is a mistake of the computation. An error of up to sixteen roundings may reach the
+    other side of a kink on the way (relu of a normalized row); the slope there is right as well.
 
     Broken by:
         @sigmoid.gradient
@@ -85,7 +86,8 @@ def gradients_in_coarse_types(trial: Trial) -> Evidence:
     Not run:
         A sigmoid of another module.
     Fix:
-        As for outputs.
+        Compute the gradient from what keeps its digits, as from the input where the output saturates;
+        compute half precision in single (compute_dtype="float32"), or declare Contract(tolerances=...).
     How:
         Compare gradients in float16 and float32 with those in float64.
     """

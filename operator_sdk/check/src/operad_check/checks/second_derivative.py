@@ -15,7 +15,7 @@ from operad_check.cases.kinds import SMOOTH
 from operad_check.checks.derivative import expect_derivative
 from operad_check.comparison.numeric_derivative import Outputs, numeric_derivatives
 from operad_check.comparison.point import random_direction, real_arguments
-from operad_check.comparison.sample_points import sample_points
+from operad_check.comparison.sample_points import named_point, sample_points
 from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial, raising
 
@@ -87,10 +87,9 @@ def agree_at(trial: Trial, made: OperatorProperty, wanted: Sequence[bool], input
     if not np.isfinite(analytic) and not point.is_finite:
         return 0
     names = " and ".join(trial.arguments[i] for i in steps)
-    expect_derivative(
-        trial, f"gradient of the gradient of {names} along a random direction", found, cotangents, analytic,
-        max(magnitude, _LEAST),
-    )  # fmt: skip
+    what = f"gradient of the gradient of {names} along a random direction"
+    with named_point(trial, inputs):
+        expect_derivative(trial, what, found, cotangents, analytic, max(magnitude, _LEAST))
     return count
 
 

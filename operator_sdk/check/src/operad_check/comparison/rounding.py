@@ -40,7 +40,7 @@ comparison goes the other way, the result jumps by more.
 
 _SHORT: Final = (8, 2)
 """Lengths of axes up to which a row may hide what rounding costs; the first that the operator takes twice."""
-_HARD: Final = 4
+_HARD: Final = 2
 """Multiple of what rounding explains up to which nothing is judged where few digits are left."""
 _CANCELLED: Final = 2.0**-9
 """Part of the arguments' magnitude below which a result is what cancellation leaves."""

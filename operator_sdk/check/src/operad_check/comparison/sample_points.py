@@ -7,16 +7,20 @@ function may not be defined everywhere; then numbers between 0 and 1, and number
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
 from operad.operator import Shape
 from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import Violation
 from operad_sdk.domains import Real
 
 _FINE = 1024
 """Points of the finer lattice in a unit."""
+_SHOWN = 6
+"""Elements of an array that a message shows."""
 _NEAR, _FAR = 16, 48
 """Distance of the points of the finer lattice from those of the coarse one, which are 128 apart."""
 
@@ -30,6 +34,20 @@ def sample_points(trial: Trial) -> Iterator[list[Array]]:
     for scale, begin in ((0.25, 0.1875), (1.0, 1.25)):
         pairs = zip(trial.inputs, offsets, strict=True)
         yield _moved(trial, [abs(array) * scale + begin + offset for array, offset in pairs], free=True)
+
+
+@contextmanager
+def named_point(trial: Trial, inputs: Sequence[Array]) -> Iterator[None]:
+    """Add to a violation which the block raises to what point arguments of the case were moved."""
+    try:
+        yield
+    except Violation as error:
+        for name, own, array in zip(trial.arguments, trial.inputs, inputs, strict=True):
+            if not np.array_equal(own, array):
+                is_short = array.size <= _SHOWN
+                to = f"to {array.tolist()}" if is_short else f"by up to {np.abs(array - own).max():.3g}"
+                error.add(f", where {name} was moved {to}")
+        raise
 
 
 def tied_points(trial: Trial) -> Iterator[list[Array]]:

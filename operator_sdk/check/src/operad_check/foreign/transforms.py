@@ -332,12 +332,13 @@ def narrow_results(trial: Trial) -> Evidence:
 def narrow_gradients(trial: Trial) -> Evidence:
     """Gradients in the library's own narrow types are those of float64, within a tolerance.
 
-    As for results.
+    Training in bfloat16 takes its steps from these gradients; a sum of them that stops growing, or terms
+    that cancel in eight bits, stop it too.
 
     Broken by:
         return grad * (y.bfloat16() - y * y)
     Fix:
-        As for results.
+        Compute the gradient in float32, and round it once at the end.
     How:
         Compare gradients in types that NumPy lacks with those in float64.
     """

@@ -266,7 +266,7 @@ class CasePlan:
         for values, why, dtypes in _EXTREMES:
             for dtype in dtypes:
                 name = f"{values.value} ({dtype})"
-                rows = {"sizes": (4, 5, 3), "ranks": (2, 3)} if values is Values.COUNTED else {}
+                rows: dict[str, Any] = {"sizes": (4, 5), "ranks": (2, 3)} if values is Values.COUNTED else {}
                 yield Goal(name=name, reason=why, kind=EXTREME, dtypes=(dtype,), values=values, **rows)
         for name, param in self._subject.cls.params.items():
             if param.run_time and 0.0 in planned_values(self._subject, param, 2):

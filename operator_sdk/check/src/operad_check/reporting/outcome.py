@@ -235,7 +235,7 @@ class Coverage:
 
     @property
     def why_none(self) -> str:
-        """Who left the goal without cases."""
+        """Reason for a goal without cases: the operator, or the plan."""
         return "refused by the operator" if self.lack == "refused" else f"left out by the plan, {self.lack}"
 
 

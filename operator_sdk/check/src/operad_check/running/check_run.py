@@ -13,6 +13,7 @@ import numpy as np
 
 from operad.operator import choose
 from operad_check.cases.kinds import ORDINARY, WIDE, CaseKind
+from operad_check.cases.retype import is_random
 from operad_check.cases.strategies import is_takeable
 from operad_check.register import Check, Evidence
 from operad_check.reporting.advice import advice
@@ -207,6 +208,7 @@ class CheckRun:
     def _on_each(self, pool: Sequence[Case]) -> Judgement | None:
         profile = self.session.profile
         times: list[float] = []
+        begin = process_time()  # of this process: how busy the machine is must not decide what is found
         for case in pool:
             # a slow machine is no reason to miss evidence, and a designed case has a reason of its own
             allowed = 1 if self.session.goal_of(case).is_drawn else _DESIGNED
@@ -214,7 +216,6 @@ class CheckRun:
             if is_late and self.examples >= profile.least and all(self.evidence.values()):
                 continue
             self.examples += 1
-            begin = process_time()  # of this process: how busy the machine is must not decide what is found
             try:
                 self._count(self._evidence(case), case)
             except Violation as error:
@@ -223,7 +224,9 @@ class CheckRun:
                 self.milder = self.milder or (error, case)  # a later case may show what is wrong
             except OperatorRaised as error:
                 self._note(error)
-            times.append(process_time() - begin)
+            now = process_time()
+            times.append(now - begin)
+            begin = now
         return None
 
     def _note(self, error: OperatorRaised) -> None:
@@ -285,7 +288,7 @@ class CheckRun:
 
     def _failed(self, error: Violation, cases: Sequence[Case]) -> Judgement:
         fix = error.fix or self.check.fix
-        case = "; ".join(case.describe() + self._kernel(case) for case in cases)
+        case = "; ".join(case.describe() + self._kernel(case) + self._draws(case) for case in cases)
         try:
             program = script(self.check.id, self.subject, cases, error.message)
         except Exception:  # noqa: BLE001 - whatever breaks there: the finding stands without a program
@@ -301,6 +304,13 @@ class CheckRun:
             chosen = choose(call_of(Trial(self.subject, case)))
             return f", computed by kernel {chosen.forward.name}"
         except Exception:  # noqa: BLE001 - what fails here is what is reported
+            return ""
+
+    def _draws(self, case: Case) -> str:
+        """The seed of a case's draws, where the operator draws."""
+        try:
+            return f", draws of seed {case.seed}" if is_random(Trial(self.subject, case)) else ""
+        except Exception:  # noqa: BLE001 - likewise
             return ""
 
     def _judged(self) -> Judgement:
@@ -336,7 +346,7 @@ class CheckRun:
 
 def _mentioned(case: Case, found: Violation | None) -> frozenset[str]:
     """Names of the arrays that a finding mentions; a smaller case has to show the same finding."""
-    words = set(re.findall(r"\w+", found.message if found is not None else ""))
+    words = set(re.findall(r"\w+", found.finding if found is not None else ""))
     return frozenset(words & {*case.inputs, *case.aux})
 
 

@@ -19,7 +19,7 @@ class Verdict(StrEnum):
     WRONG = "wrong"
     """A promise is broken."""
     UNDECLARED = "undeclared"
-    """What it does may be meant, and a declaration that would say so is missing."""
+    """A declaration is missing that would say whether it is meant."""
     HARD = "hard"
     """Its type, or cancellation, leaves so few digits that the figure is shown and not judged."""
 
@@ -63,11 +63,16 @@ class Violation(Meant, AssertionError):  # noqa: N818 - a finding about an opera
         declares: Declaration | None = None,
     ) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = self.finding = message
         self.fix = fix
         self.cases = cases
         self.verdict = verdict
         self.declares = declares
+
+    def add(self, words: str) -> None:
+        """Append words on the circumstances to the message; `finding` stays without them."""
+        self.message += words
+        self.args = (self.message,)
 
 
 def undeclared(message: str, declares: Declaration) -> Violation:

@@ -6,6 +6,7 @@ has a row for each operator with the ids that are known; it stands beside the so
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def with_baseline(run: CheckRun, path: Path) -> CheckRun:
     """
     found = {op.operator: op.failing_ids(strict=run.strict) for op in run.operators}
     if not path.exists():
-        rows = {name: ids for name, ids in found.items() if ids}
+        rows = _filled(found)
         write_atomically(path.absolute(), msgspec.json.format(msgspec.json.encode(rows), indent=2) + b"\n")
         return judged(replace(run, known=rows))
     try:
@@ -34,7 +35,10 @@ def with_baseline(run: CheckRun, path: Path) -> CheckRun:
             f"check: --baseline {path}: expected ids by operator, as it is written where there is no file: "
             f"{error}"
         ) from error
-    known = {name: [id for id in ids if id in found.get(name, ())] for name, ids in rows.items()}
+    known = _filled({name: [id for id in ids if id in found.get(name, ())] for name, ids in rows.items()})
     gone = {name: [id for id in ids if id not in found[name]] for name, ids in rows.items() if name in found}
-    kept = {"known": known, "gone": gone}
-    return judged(replace(run, **{key: {n: i for n, i in by.items() if i} for key, by in kept.items()}))
+    return judged(replace(run, known=known, gone=_filled(gone)))
+
+
+def _filled(rows: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    return {name: ids for name, ids in rows.items() if ids}

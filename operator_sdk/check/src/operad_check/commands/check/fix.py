@@ -54,8 +54,8 @@ def _offered(path: Path, declares: Mapping[str, Sequence[Declaration]]) -> str:
     if after == before:
         asked = "; ".join(f"{name}: {' '.join(map(str, each))}" for name, each in declares.items())
         return f"left as it is: no decorator with the name as a text was found; declare {asked}"
-    lines = (text.splitlines(keepends=True) for text in (before, after))
-    change = "".join(difflib.unified_diff(*lines, f"a/{path.name}", f"b/{path.name}"))
+    old, new = (text.splitlines(keepends=True) for text in (before, after))
+    change = "".join(difflib.unified_diff(old, new, f"a/{path.name}", f"b/{path.name}"))
     if not sys.stdin.isatty():
         return f"{change}(not written: there is no terminal to ask at)"
     click.echo(change, err=True)
