@@ -136,9 +136,8 @@ write_atomically(sys.argv[1], bytes(1000))
 
 def begun(path, how):
     """A process that writes a file, and is killed before the file has its name."""
-    return subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(path), how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", KILLED, str(path), how]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def make_old(folder):

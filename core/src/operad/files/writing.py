@@ -76,8 +76,8 @@ def replace_file(target: str, content: bytes, old: os.stat_result | None) -> Non
 def _remove_leftovers(folder: str) -> None:
     """Remove what processes that were killed have left here.
 
-    The system gives up a dead process's lock. A file is young while its writer has not locked it yet, and where
-    it has given up the lock to rename it.
+    The system gives up a dead process's lock. A file is young while its writer has not locked it yet, and
+    where it has given up the lock to rename it.
     """
     with suppress(OSError):
         for name in os.listdir(folder):
