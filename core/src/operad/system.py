@@ -84,6 +84,19 @@ def limit_processor_time(limit_s: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 2))
 
 
+def lock_file(descriptor: int) -> bool:
+    """Return whether a file is this process's alone from now on, until the descriptor is closed.
+
+    False where another process has locked it, and where files have no locks.
+    """
+    with suppress(ImportError, OSError):
+        import fcntl  # noqa: PLC0415 - Windows has none
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
 def private_pages(size_bytes: int) -> Any:
     """Memory that no child shares, in huge pages where there are any; None where that cannot be had.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -120,3 +122,59 @@ def test_an_error_names_what_was_written_and_is_one_of_ours(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(IsADirectoryError, match=r"writing '.*/folder'"):
         write_atomically(tmp_path / "folder", b"x")
+
+
+KILLED = """
+import os, signal, sys
+from operad.files import write_atomically
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[2] == "waits":
+    os.fsync = lambda *_: (print(flush=True), input())
+write_atomically(sys.argv[1], bytes(1000))
+"""
+
+
+def begun(path, how):
+    """A process that writes a file, and is killed before the file has its name."""
+    command = [sys.executable, "-c", KILLED, str(path), how]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def make_old(folder):
+    for path in folder.iterdir():
+        os.utime(path, (0, 0))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of files are POSIX ones")
+def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_there(tmp_path):
+    begun(tmp_path / "file", "ends").communicate()
+    (left,) = tmp_path.iterdir()
+    write_atomically(tmp_path / "file", b"new")
+    assert left.exists()  # young, its writer might be between two calls
+    make_old(tmp_path)
+    write_atomically(tmp_path / "another", b"new")
+    assert sorted(os.listdir(tmp_path)) == ["another", "file"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of files are POSIX ones")
+def test_what_a_process_is_writing_stays_however_long_it_takes(tmp_path):
+    with begun(tmp_path / "file", "waits") as writer:
+        assert writer.stdout.readline()
+        make_old(tmp_path)
+        write_atomically(tmp_path / "another", b"new")
+        assert len(os.listdir(tmp_path)) == 2
+        writer.communicate("go on")
+    make_old(tmp_path)
+    write_atomically(tmp_path / "another", b"new")
+    assert os.listdir(tmp_path) == ["another"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and links are POSIX ones")
+def test_what_has_the_name_of_a_leftover_and_is_none_keeps_nobody_waiting(tmp_path):
+    os.mkfifo(tmp_path / ".operad-1.tmp")
+    (tmp_path / ".operad-2.tmp").mkdir()
+    (tmp_path / ".operad-3.tmp").symlink_to("kept")
+    (tmp_path / "kept").write_bytes(b"kept")
+    make_old(tmp_path)
+    write_atomically(tmp_path / "file", b"new")
+    assert (tmp_path / "kept").read_bytes() == b"kept"

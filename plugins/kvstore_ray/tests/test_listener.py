@@ -1,4 +1,4 @@
-"""A listener beside strangers: slow, silent, dribbling, many, again and again; without descriptors, threads."""
+"""A listener beside strangers: silent, slow, many, again and again; without descriptors or threads."""
 
 from __future__ import annotations
 

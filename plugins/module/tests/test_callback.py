@@ -159,6 +159,25 @@ def test_each_line_of_json_has_the_place_and_the_metric(tmp_path: Path) -> None:
     assert rows == [{"epoch": 4, "nbatch": n, "train-accuracy": 0.5} for n in (0, 2)]
 
 
+@pytest.mark.serial
+def test_a_line_that_cannot_be_written_whole_is_not_there_and_the_error_names_the_file(
+    tmp_path: Path,
+) -> None:
+    resource = pytest.importorskip("resource", reason="limits of processes are POSIX ones")
+    path = tmp_path / "train.jsonl"
+    log = od.callback.JSONLines(path)
+    run(log, Metric(), 1)
+    whole, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 10, limits[1]))
+    try:
+        with pytest.raises(od.OperadError, match=r"writing .*train\.jsonl") as raised:
+            run(log, Metric(), 1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert isinstance(raised.value, OSError)
+    assert path.read_bytes() == whole
+
+
 def test_what_is_no_number_is_null_in_json(tmp_path: Path) -> None:
     metric = Metric()
     metric.get_name_value = lambda: [("loss", float("nan")), ("peak", float("inf"))]  # type: ignore[method-assign]

@@ -29,6 +29,28 @@ def write(path: Path, payloads: list[bytes], **options: bool) -> Path:
     return path
 
 
+@pytest.mark.serial
+@pytest.mark.parametrize("checksums", [False, True])
+def test_what_was_written_before_an_error_is_not_written_twice(tmp_path: Path, checksums: bool) -> None:
+    resource = pytest.importorskip("resource", reason="limits of processes are POSIX ones")
+    payloads, limits = (
+        [bytes([number]) * 300_000 for number in range(3)],
+        resource.getrlimit(resource.RLIMIT_FSIZE),
+    )
+    with od.recordio.MXRecordIO(tmp_path / "a.rec", "w", checksums=checksums) as out:
+        out.write(payloads[0])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, limits[1]))  # as on a disk that is full
+        try:
+            with pytest.raises(od.OperadError, match=r"writing .*a\.rec") as raised:
+                out.write(payloads[1])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert isinstance(raised.value, OSError)
+        out.write(payloads[2])
+    with od.recordio.MXRecordIO(tmp_path / "a.rec", "r", checksums=checksums) as records:
+        assert list(records) == payloads
+
+
 def many() -> list[bytes]:
     """300 payloads of up to 400 bytes with magic words everywhere."""
     rng = np.random.default_rng(1)

@@ -32,7 +32,7 @@ def test_one_that_raises_says_why(plugins):
     plugins.install(
         "bb-raises", operators={"x": "bb_raises:x"}, modules={"bb_raises": "import no_such_library"}
     )
-    ((name, reason, _),) = ours(failed_plugins())
+    ((name, reason, _, _),) = ours(failed_plugins())
     assert name == "bb-raises"
     assert "No module named 'no_such_library'" in reason
 
@@ -48,3 +48,23 @@ def test_one_that_never_returns_is_named(plugins):
     source = "import threading\nthreading.Event().wait()\n"
     plugins.install("aa-hangs", operators={"x": "aa_hangs:x"}, modules={"aa_hangs": source})
     assert failed_plugins(timeout_s=15) == [Failed("aa-hangs", "importing it did not end within 15 s")]
+
+
+def test_one_that_changes_what_is_of_the_whole_process_is_named_with_it(plugins):
+    source = (
+        "import gc, os, signal, sys\n"
+        "os.chdir('/'), sys.setrecursionlimit(5000), sys.setswitchinterval(0.5), gc.freeze(), gc.disable()\n"
+        "signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
+    ) + plugins.properties("x")
+    plugins.install("bb-changes", operators={"x": "bb_changes:x"}, modules={"bb_changes": source})
+    ((name, reason, extra, works),) = ours(failed_plugins())
+    assert (name, extra, works) == ("bb-changes", "", True)
+    for what in (
+        "the current folder",
+        "the recursion limit (1000 -> 5000)",
+        "garbage collection (",
+        "the switch interval",
+        "the handler of SIGUSR1",
+    ):
+        assert what in reason
+    assert "SIGTERM" not in reason

@@ -16,6 +16,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -116,9 +117,9 @@ class BatchMaker:
         seed: int,
         num_threads: int,
     ) -> None:
-        self._fill, self._shapes, self._dtype, self._seed = fill, shapes, dtype, seed
+        self._shapes, self._dtype = shapes, dtype
         self._threads = ThreadPoolExecutor(num_threads, "operad-images", block_signals)
-        self._own = threading.local()
+        self._make = partial(_make, fill, seed, threading.local())
         self._arrays: list[Array] = []
         self._pending: deque[Made] = deque()
 
@@ -142,25 +143,19 @@ class BatchMaker:
         """
         made = self._pending.popleft()
         errors = [unit.exception() for unit in made.units]  # of all units: none writes any longer
-        for error in errors:
-            if error is not None:
-                raise error
-        return made
+        error = next(filter(None, errors), None)
+        if error is None:
+            return made
+        try:
+            raise error
+        finally:
+            # The error refers to this call, and in a circle the files would stay open until it is collected.
+            del made, errors, error
 
     def close(self) -> None:
         """Forget what was begun, and let the threads end."""
         self._threads.shutdown(wait=True, cancel_futures=True)
         self._pending.clear()
-
-    def _make(self, job: Job, first: int, data: Array, labels: Array) -> None:
-        workspace = getattr(self._own, "workspace", None)
-        if workspace is None:
-            workspace = self._own.workspace = Workspace(self._seed)
-        with laps(*STAGES) as workspace.lap:
-            for row in range(first, min(first + _UNIT, len(job.rows))):
-                number = int(job.rows[row])
-                workspace.begin(job.epoch, number)
-                self._fill(number, data[row], labels[row], workspace)
 
     def _free_array(self) -> Array:
         for array in self._arrays:
@@ -170,3 +165,15 @@ class BatchMaker:
         array = np.empty(self._shapes[0], self._dtype)
         self._arrays.append(array)
         return array
+
+
+def _make(fill: Fill, seed: int, own: Any, job: Job, first: int, data: Array, labels: Array) -> None:
+    """Make a unit of a batch; no method, as its errors would refer to the maker that keeps them."""
+    workspace = getattr(own, "workspace", None)
+    if workspace is None:
+        workspace = own.workspace = Workspace(seed)
+    with laps(*STAGES) as workspace.lap:
+        for row in range(first, min(first + _UNIT, len(job.rows))):
+            number = int(job.rows[row])
+            workspace.begin(job.epoch, number)
+            fill(number, data[row], labels[row], workspace)

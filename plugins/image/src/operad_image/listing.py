@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import random
+import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple, final
 
 from operad.errors import FormatError, ParamError
-from operad.files import write_atomically
+from operad.files import translated, write_atomically
 from operad_files import read_lines
 
 _SEED = 100
@@ -42,17 +44,23 @@ def find_images(root: str, suffixes: Sequence[str], is_recursive: bool) -> Itera
             Else all labels are 0.
     """
     if not is_recursive:
-        names = [name for name in sorted(os.listdir(root)) if _is_image(root, name, suffixes)]
+        with translated(f"the folder {root!r}", "a folder"):
+            names = [name for name in sorted(os.listdir(root)) if _is_image(root, name, suffixes)]
         yield from (Listed(number, name, (0.0,)) for number, name in enumerate(names))
         return
     number, label = 0, -1
-    for folder, folders, names in os.walk(root, followlinks=True):
+    for folder, folders, names in os.walk(root, onerror=_refuse, followlinks=True):
         folders.sort()
         images = [name for name in sorted(names) if _is_image(folder, name, suffixes)]
         label += bool(images)
         for name in images:
             yield Listed(number, os.path.relpath(os.path.join(folder, name), root), (float(label),))
             number += 1
+
+
+def _refuse(error: OSError) -> None:
+    with translated(f"the folder {error.filename!r}", "a folder"):
+        raise error
 
 
 def write_lists(
@@ -122,7 +130,12 @@ def read_listed(path: str) -> list[Listed]:
 
 
 def _is_image(folder: str, name: str, suffixes: Sequence[str]) -> bool:
-    return os.path.splitext(name)[1].lower() in suffixes and os.path.isfile(os.path.join(folder, name))
+    path = os.path.join(folder, name)
+    if os.path.splitext(name)[1].lower() not in suffixes:
+        return False
+    with translated(f"image {path!r}", "a file"), suppress(FileNotFoundError):  # a broken link
+        return stat.S_ISREG(os.stat(path).st_mode)
+    return False
 
 
 def _write(path: str, images: Sequence[Listed]) -> str:

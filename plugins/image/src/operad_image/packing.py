@@ -15,6 +15,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Final, final
@@ -23,7 +24,7 @@ import numpy as np
 
 import operad
 from operad.errors import FormatError, OperadError, OutOfMemoryError
-from operad.files import write_atomically
+from operad.files import translated, write_atomically
 from operad.interrupts import block_signals
 from operad_files import read_bytes
 from operad_image.codec import decode, encode
@@ -118,9 +119,9 @@ def pack_list(
         done = _whole_records(records, images)
     else:
         write_atomically(partial, made_from)
-        with open(records, "wb"):
+        with translated(f"writing {records!r}", "a path"), open(records, "wb"):
             pass
-    if os.path.exists(index):
+    with translated(f"removing {index!r}", "a path"), suppress(FileNotFoundError):
         os.unlink(index)
     failures: list[str] = []
     for image in images[:done]:
@@ -139,7 +140,8 @@ def pack_list(
                 failures.append(str(error))
             advance(image.path)
     count = _write_index(records, index)
-    os.unlink(partial)
+    with translated(f"removing {partial!r}", "a path"):
+        os.unlink(partial)
     return count, failures
 
 
@@ -166,7 +168,8 @@ def _whole_records(path: str, images: Sequence[Listed]) -> int:
                 done, end = position_of[header.id] + 1, following
         except (FormatError, KeyError):
             pass  # from here on it is packed again
-    os.truncate(path, end)
+    with translated(f"writing {path!r}", "a path"):
+        os.truncate(path, end)
     return done
 
 

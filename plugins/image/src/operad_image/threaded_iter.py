@@ -26,6 +26,7 @@ from operad.errors import (
     ParamError,
     ShapeError,
 )
+from operad.files import translated
 from operad.profiler import stage
 from operad_image.batches import BatchMaker, Job
 from operad_image.filling import Make, fill_one
@@ -233,7 +234,8 @@ def samples_of(who: str, source: Source) -> Records:
     labels = labels_in(source.path_imglist)
     paths = source.path_imgrec.split(";")
     if os.path.isdir(paths[0]):
-        entries = sorted(os.scandir(paths[0]), key=lambda entry: entry.name)
+        with translated(f"{who}: the folder {paths[0]!r}", "a folder"):
+            entries = sorted(os.scandir(paths[0]), key=lambda entry: entry.name)
         paths = [entry.path for entry in entries if entry.name.endswith(_SUFFIX)]
         if not paths:
             raise FormatError(f"{who}: {source.path_imgrec!r} is a folder without {_SUFFIX} files")

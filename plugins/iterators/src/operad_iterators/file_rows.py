@@ -11,6 +11,7 @@ import numpy as np
 
 from operad.dtypes import as_dtype
 from operad.errors import FormatError, ParamError, ShapeError
+from operad.files import translated
 from operad_iterators.checks import is_count
 from operad_iterators.table import Column
 
@@ -45,7 +46,8 @@ def files_of(who: str, what: str, path: str | os.PathLike[str]) -> list[str]:
     name = os.fspath(path)
     if not os.path.isdir(name):
         return [name]
-    found = sorted(entry.path for entry in os.scandir(name) if entry.is_file())
+    with translated(f"{who}: {what} {name!r}", "a folder"):
+        found = sorted(entry.path for entry in os.scandir(name) if entry.is_file())
     if not found:
         raise FormatError(f"{who}: {what} is {name!r}, a folder without files")
     return found

@@ -22,6 +22,7 @@ from typing import Any, Final, final
 
 from operad import NDArray
 from operad.errors import ArgumentError, FormatError, ParamError
+from operad.files import translated
 from operad_module.checkpoint import load_named, params_path, save_named
 from operad_module.state_file import digest_of, read_state, write_state
 
@@ -119,11 +120,12 @@ class Checkpoint:
             meet: Waits until the other workers of a job have written theirs too. Until then the one before
                 may be the newest that all have.
         """
-        os.makedirs(os.path.dirname(self.prefix) or ".", exist_ok=True)
+        folder = os.path.dirname(self.prefix) or "."
+        with translated(f"the folder {folder!r} of checkpoints", "a folder"):
+            os.makedirs(folder, exist_ok=True)
         save_symbol(self.prefix)
         own_path = params_path(self.prefix, count)
-        with suppress(FileNotFoundError):
-            os.unlink(_path(self.prefix, count))  # it would not fit the parameters that come now
+        _remove(_path(self.prefix, count))  # it would not fit the parameters that come now
         save_named(own_path, *params)
         # state change: with this file there is a checkpoint.
         kept = {"unit": self.unit, "params": digest_of(own_path), "state": state}
@@ -133,8 +135,7 @@ class Checkpoint:
         if self.keep is not None:
             for number in checkpoints(self.prefix)[: -self.keep]:
                 for path in (_path(self.prefix, number), params_path(self.prefix, number)):
-                    with suppress(FileNotFoundError):
-                        os.unlink(path)
+                    _remove(path)
 
     def check_unit(self, saved: Saved) -> None:
         """Raise unless the numbers in names mean the same as before.
@@ -153,9 +154,15 @@ def checkpoints(prefix: str) -> list[int]:
     """Numbers of the third files of `prefix`, in order, complete or not."""
     folder, name = os.path.split(prefix)
     pattern = re.compile(re.escape(name) + r"-(\d{4,})" + re.escape(_SUFFIX))
-    with suppress(FileNotFoundError):
-        return sorted(int(found[1]) for one in os.listdir(folder or ".") if (found := pattern.fullmatch(one)))
-    return []
+    found: list[str] = []
+    with translated(f"the folder {folder or '.'!r} of checkpoints", "a folder"), suppress(FileNotFoundError):
+        found = os.listdir(folder or ".")
+    return sorted(int(matched[1]) for one in found if (matched := pattern.fullmatch(one)))
+
+
+def _remove(path: str) -> None:
+    with translated(f"removing {path!r}", "a file"), suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 def newest(prefix: str, gather: Callable[[int], Sequence[int]] | None = None) -> Saved | None:

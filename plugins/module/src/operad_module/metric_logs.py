@@ -5,6 +5,7 @@ Each is a callback, of batches (`batch_end_callback`) and of evaluations (`eval_
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -13,6 +14,7 @@ from importlib import import_module
 from typing import Any, final
 
 from operad.errors import PluginError
+from operad.files import translated
 from operad_module.checkpoint import BatchEndParam
 
 
@@ -28,7 +30,7 @@ class JSONLines:
         period: Batches per line.
 
     Raises:
-        OSError: The file cannot be written.
+        OperadError: The file cannot be written; an `OSError` too.
     """
 
     def __init__(self, path: str | os.PathLike[str], prefix: str | None = None, period: int = 1) -> None:
@@ -40,9 +42,12 @@ class JSONLines:
             return
         found = {"epoch": param.epoch, "nbatch": param.nbatch, "time_s": round(time.time(), 3)}
         values = {name: _finite(value) for name, value in _named(self.prefix, param)}
-        line = json.dumps(found | values, allow_nan=False) + "\n"
-        with open(self.path, "ab", buffering=0) as file:
-            file.write(line.encode())
+        line = (json.dumps(found | values, allow_nan=False) + "\n").encode()
+        with translated(f"writing {self.path!r}", "a path"), open(self.path, "ab", buffering=0) as file:
+            size = file.tell()
+            if file.write(line) != len(line):  # the disk has become full in the midst of it
+                file.truncate(size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @final

@@ -138,7 +138,7 @@ class Updates:
             states = od.optimizer.rename_states(states, self._name)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "states"
-            path.write_bytes(states)
+            write_atomically(path, states)
             self.store.load_optimizer_states(str(path))
 
     def _index(self, key: int | str) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from operad.errors import ArgumentError, UnsupportedError, class_of_both
+from operad.files import translated
 from operad_recordio.index import read_index
 from operad_recordio.sequential import MXRecordIO
 
@@ -69,7 +70,8 @@ class MXIndexedRecordIO(MXRecordIO):
         self._lines: list[str] = []
         try:
             if self.writable:
-                self._index_out = open(self.idx_path, self.flag, encoding="utf-8")  # noqa: SIM115 - `close` does
+                with translated(f"index {self.idx_path!r}", "a path"):
+                    self._index_out = open(self.idx_path, self.flag, encoding="utf-8")  # noqa: SIM115 - `close` does
             if self.flag != "w":
                 for key, offset in read_index(self.idx_path, self.key_type):
                     self.idx[key] = offset
@@ -85,9 +87,8 @@ class MXIndexedRecordIO(MXRecordIO):
         super().close()
         if self.writable:
             lines, self._lines = self._lines, []
-            if self._process == os.getpid():
-                self._index_out.writelines(lines)
-            self._index_out.close()
+            with translated(f"writing {self.idx_path!r}", "a file"), self._index_out as out:
+                out.writelines(lines if self._process == os.getpid() else ())
 
     def seek(self, idx: Any) -> None:
         """Go on reading with the record of a key.

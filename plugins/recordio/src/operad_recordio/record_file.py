@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Self, final
 
 from operad.errors import FormatError
-from operad.files import check_bytes, open_descriptor
+from operad.files import check_bytes, open_descriptor, translated
 from operad_files import reading
 from operad_recordio.checksums import Checksums
 from operad_recordio.frames import (
@@ -91,13 +91,17 @@ class RecordFile:
         return self._fetched(offset, size)
 
     def _fetched(self, offset: int, size: int) -> bytes:
-        found = os.pread(self._descriptor, size, offset)
-        if len(found) == size or not found:
-            return found
-        parts, count = [found], len(found)
-        while count < size and (found := os.pread(self._descriptor, size - count, offset + count)):
-            parts.append(found)
-            count += len(found)
+        try:
+            found = os.pread(self._descriptor, size, offset)
+            if len(found) == size or not found:
+                return found
+            parts, count = [found], len(found)
+            while count < size and (found := os.pread(self._descriptor, size - count, offset + count)):
+                parts.append(found)
+                count += len(found)
+        except OSError:
+            with translated(f"record file {self.path!r}", "bytes"):
+                raise
         return b"".join(parts)
 
     def read(self, offset: int, fetch: Fetch | None = None) -> tuple[bytes, int]:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from operad.errors import EngineError, FormatError, ParamError, UnsupportedError
+from operad.files import translated
 from operad_recordio.checksums import SUFFIX, write_checksums
 from operad_recordio.cursor import Cursor, OnError
 from operad_recordio.frames import as_bytes, framed
@@ -82,9 +84,10 @@ class MXRecordIO:
     def open(self) -> None:
         """Open the file: at its first record, or empty."""
         if self.writable:
-            self._out = open(self.uri, f"{self.flag}b", buffering=0)  # noqa: SIM115 - `close` closes it
+            with translated(f"record file {self.uri!r}", "a path"):
+                self._out = open(self.uri, f"{self.flag}b", buffering=0)  # noqa: SIM115 - `close` closes it
+                self._written = os.fstat(self._out.fileno()).st_size
             self._pending = bytearray()
-            self._written = os.fstat(self._out.fileno()).st_size
             self._offsets: list[int] = []
             self._sums: list[int] = []
         else:
@@ -110,8 +113,9 @@ class MXRecordIO:
             self._out.close()
         if self._checksums:
             write_checksums(self.uri, self._offsets, self._sums, self._written)
-        elif os.path.exists(self.uri + SUFFIX):
-            os.unlink(self.uri + SUFFIX)  # of the file that stood here before
+        else:  # those of the file that stood here before
+            with translated(f"removing {self.uri + SUFFIX!r}", "a path"), suppress(FileNotFoundError):
+                os.unlink(self.uri + SUFFIX)
 
     def reset(self) -> None:
         """Go back to the first record; empties a file that is open with flag `w`."""
@@ -233,7 +237,6 @@ class MXRecordIO:
             )
 
     def _flush(self) -> None:
-        left = memoryview(self._pending)
-        while left:
-            left = left[self._out.write(left) :]
-        self._pending = bytearray()
+        with translated(f"writing {self.uri!r}", "a file"):
+            while self._pending:
+                del self._pending[: self._out.write(self._pending)]

@@ -157,7 +157,9 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
         thread_pools=pools,
         gpus=gpus,
         load=busy,
-        plugins=_plugins({plugin.name: plugin.reason for plugin in failed if not plugin.extra}),
+        plugins=_plugins(
+            {plugin.name: plugin.reason for plugin in failed if not (plugin.extra or plugin.works)}
+        ),
         cache=folder,
         tuning=tuning,
         findings=sorted(found, key=lambda finding: ("error", "warning", "advice").index(finding.level)),

@@ -120,8 +120,11 @@ def plugin_findings() -> Iterator[Finding]:
 
 
 def failure_findings(failed: Iterable[Failed]) -> Iterator[Finding]:
-    """Plugins that cannot be imported, and entry points of extras that are not installed."""
-    for name, reason, extra in failed:
+    """Plugins that cannot be imported or change the process, and entry points of absent extras."""
+    for name, reason, extra, works in failed:
+        if works:
+            yield warning(name, reason, "ask its author to change that where it is needed, not on import")
+            continue
         if extra:
             yield advice(name, reason, f'pip install "{extra}"')
             continue
