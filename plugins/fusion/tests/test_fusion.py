@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from operad import sym
-from operad.graph import Composite
+from operad.graph import Composite, infer_shapes, infer_types
 from operad_fusion.candidates import FROM_SIZE
 from operad_fusion.fusion import MOST_INSTRUCTIONS, fusion
 from operator_sdk.sdk.tests.vector_code import require_vector_code
@@ -267,3 +267,23 @@ def test_rows_that_would_be_read_across_memory_get_a_copy():
     found = executor.forward(x=od.nd.array(values))[0].asnumpy()
     right = np.exp(values.T[1:])
     np.testing.assert_allclose(found, right / right.sum(-1, keepdims=True), rtol=1e-5)
+
+
+@pytest.mark.parametrize("wanted", ["write", "null"])
+def test_shapes_and_types_are_carried_over_as_they_would_be_inferred(wanted):
+    x, y = sym.var("x"), sym.var("y")
+    rows = sym.sum(sym.tanh(x) * y, axis=1, keepdims=True)
+    net = sym.Group([sym.broadcast_div(sym.exp(x), rows), sym.cast(sym.sigmoid(y), dtype="float64")])
+    executor = net.simple_bind(od.cpu(), grad_req=wanted, x=SHAPE, y=SHAPE)
+    assert clusters(executor)
+    assert [report.name for report in executor.passes].count("infer") == 1
+    program = executor.program
+    specs = {name: (spec.shape, spec.dtype) for name, spec in program.specs.items()}
+    heads = {node.name: node for node in program.graph.nodes if node.name.endswith("_head_grad")}
+    given = {name: program.spec(program.variables[name]) for name in heads}
+    specs |= {name: (spec.shape, spec.dtype) for name, spec in given.items()}
+    shapes = infer_shapes(program.graph, {name: shape for name, (shape, _) in specs.items()})
+    types = infer_types(program.graph, {name: dtype for name, (_, dtype) in specs.items()}, np.float32)
+    found = [program.spec(number) for number in range(len(program.graph.entries))]
+    assert [spec.shape for spec in found] == list(shapes.values)
+    assert [spec.dtype for spec in found] == list(types.values)
