@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from operad import sym
-from operad.graph import Composite, infer_shapes, infer_types
+from operad.graph import Composite, OpNode, infer_shapes, infer_types
 from operad_fusion.candidates import FROM_SIZE
 from operad_fusion.fusion import MOST_INSTRUCTIONS, fusion
 from operator_sdk.sdk.tests.vector_code import require_vector_code
@@ -66,6 +66,21 @@ def test_long_chains_become_several_kernels():
 
 def planned(symbol, **options):
     return bound(symbol, (512, 1024), **options).memory_plan.planned_bytes
+
+
+def test_a_cluster_is_compiled_where_its_operator_is_made_and_so_before_it_runs():
+    program = bound(chain(3), (512, 1024)).program  # large arrays go to the kernel in parts
+    number = next(i for i, node in enumerate(program.graph.nodes) if isinstance(node, OpNode))
+    cluster = program.graph.nodes[number].op
+    assert isinstance(cluster, Composite)
+    assert "compiled_s" not in vars(cluster)
+    program.operators([number])
+    assert vars(cluster)["compiled_s"] > 0
+
+
+def test_values_that_are_large_only_together_are_computed_again():
+    assert bound(chain(10), (256, 512)).memory_plan.planned_bytes == 0  # half a megabyte each
+    assert bound(chain(10), (64, 64)).memory_plan.planned_bytes > 0
 
 
 def test_backward_computes_again_what_it_would_have_to_read():
