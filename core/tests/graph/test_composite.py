@@ -36,7 +36,7 @@ class Twice(Composite):
 
 def test_its_report_is_readable():
     assert str(Twice([]).about()._replace(members=["first", "second"])).splitlines() == [
-        "2 nodes (first, second); 8 bytes neither written nor read; 500 ms to bind",
+        "2 nodes (first, second); 8 bytes neither written nor read; 500 ms to compile",
         "  not third: it is far away",
     ]
 

@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from operad import sym
-from operad.graph import Composite
+from operad.graph import Composite, OpNode, infer_shapes, infer_types
 from operad_fusion.candidates import FROM_SIZE
 from operad_fusion.fusion import MOST_INSTRUCTIONS, fusion
 from operator_sdk.sdk.tests.vector_code import require_vector_code
@@ -66,6 +66,21 @@ def test_long_chains_become_several_kernels():
 
 def planned(symbol, **options):
     return bound(symbol, (512, 1024), **options).memory_plan.planned_bytes
+
+
+def test_a_cluster_is_compiled_where_its_operator_is_made_and_so_before_it_runs():
+    program = bound(chain(3), (512, 1024)).program  # large arrays go to the kernel in parts
+    number = next(i for i, node in enumerate(program.graph.nodes) if isinstance(node, OpNode))
+    cluster = program.graph.nodes[number].op
+    assert isinstance(cluster, Composite)
+    assert "compiled_s" not in vars(cluster)
+    program.operators([number])
+    assert vars(cluster)["compiled_s"] > 0
+
+
+def test_values_that_are_large_only_together_are_computed_again():
+    assert bound(chain(10), (256, 512)).memory_plan.planned_bytes == 0  # half a megabyte each
+    assert bound(chain(10), (64, 64)).memory_plan.planned_bytes > 0
 
 
 def test_backward_computes_again_what_it_would_have_to_read():
@@ -267,3 +282,23 @@ def test_rows_that_would_be_read_across_memory_get_a_copy():
     found = executor.forward(x=od.nd.array(values))[0].asnumpy()
     right = np.exp(values.T[1:])
     np.testing.assert_allclose(found, right / right.sum(-1, keepdims=True), rtol=1e-5)
+
+
+@pytest.mark.parametrize("wanted", ["write", "null"])
+def test_shapes_and_types_are_carried_over_as_they_would_be_inferred(wanted):
+    x, y = sym.var("x"), sym.var("y")
+    rows = sym.sum(sym.tanh(x) * y, axis=1, keepdims=True)
+    net = sym.Group([sym.broadcast_div(sym.exp(x), rows), sym.cast(sym.sigmoid(y), dtype="float64")])
+    executor = net.simple_bind(od.cpu(), grad_req=wanted, x=SHAPE, y=SHAPE)
+    assert clusters(executor)
+    assert [report.name for report in executor.passes].count("infer") == 1
+    program = executor.program
+    specs = {name: (spec.shape, spec.dtype) for name, spec in program.specs.items()}
+    heads = {node.name: node for node in program.graph.nodes if node.name.endswith("_head_grad")}
+    given = {name: program.spec(program.variables[name]) for name in heads}
+    specs |= {name: (spec.shape, spec.dtype) for name, spec in given.items()}
+    shapes = infer_shapes(program.graph, {name: shape for name, (shape, _) in specs.items()})
+    types = infer_types(program.graph, {name: dtype for name, (_, dtype) in specs.items()}, np.float32)
+    found = [program.spec(number) for number in range(len(program.graph.entries))]
+    assert [spec.shape for spec in found] == list(shapes.values)
+    assert [spec.dtype for spec in found] == list(types.values)

@@ -30,7 +30,7 @@ class CompositeReport(NamedTuple):
         count = "1 node" if len(self.members) == 1 else f"{len(self.members)} nodes"
         names = f"{count} ({', '.join(self.members)})"
         saved = f"{self.saved_bytes} bytes neither written nor read"
-        head = f"{names}; {saved}; {self.compiled_s * 1e3:.0f} ms to bind"
+        head = f"{names}; {saved}; {self.compiled_s * 1e3:.0f} ms to compile"
         return "\n".join([head, *(f"  not {name}: {reason}" for name, reason in self.neighbours.items())])
 
 

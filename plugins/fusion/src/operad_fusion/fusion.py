@@ -3,7 +3,7 @@
 A node is taken whose outputs follow from scalar forms over one iteration space. Two clusters are merged where
 one reads what the other makes, element by element, and where the contracted graph stays without cycles
 (`operad_passes.Clusters`). Forward and backward stay apart: what backward reads, forward writes. A cluster is
-one operator, whose kernel is compiled when the graph is bound.
+one operator, whose kernel is compiled at its first run.
 """
 
 from __future__ import annotations
