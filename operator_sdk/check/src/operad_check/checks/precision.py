@@ -300,8 +300,8 @@ def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, o
             continue
         compared += one.size
         dtype = one.dtype if one.dtype.kind == "f" else np.dtype(np.float64)
-        precision = float(np.finfo(dtype).eps)
-        limit = ROUNDINGS * precision * largest(want.astype(WIDE_TYPE)) * SPREADS
+        precision, tiny = float(np.finfo(dtype).eps), float(np.finfo(dtype).smallest_normal)
+        limit = ROUNDINGS * precision * largest(want.astype(WIDE_TYPE)) * SPREADS + tiny
         if number >= len(trial.outputs):
             limit += cost_of_heads(trial, precision)
         declared = trial.subject.contract.tolerances.get(dtype.name)
