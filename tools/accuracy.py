@@ -184,7 +184,7 @@ def _parts(trial: Trial, dtype: Any, peers: Peers) -> Iterator[tuple[str, dict[s
     results = [("forward", truth, position, outputs) for position, truth in enumerate(_of_forward(trial))]
     results = [one for one in results if one[2] < trial.visible and trial.out_types[one[2]] == dtype]
     if has_gradient:
-        pairs = zip(trial.arguments, _of_backward(trial), strict=False)
+        pairs = zip(trial.arguments, true_gradients(trial), strict=False)
         results += [(f"gradient of {name}", truth, i, grads) for i, (name, truth) in enumerate(pairs)]
     for part, truth, position, ways in results:
         if truth is not None:
@@ -222,7 +222,8 @@ def _of_forward(trial: Trial) -> list[Truth | None]:
     return _of_double(trial, lambda each: each.result.outputs)
 
 
-def _of_backward(trial: Trial) -> list[Truth | None]:
+def true_gradients(trial: Trial) -> list[Truth | None]:
+    """True values of the gradients, by argument."""
     contract, size = trial.subject.contract, sum(array.size for array in trial.inputs)
     is_plain = not (contract.why_head_is_ignored(trial.prop) or contract.why_no_numeric_gradient(trial.prop))
     if is_plain and not contract.loss and contract.reference is not None and size <= _MOST_EXACT // 10:
