@@ -98,9 +98,7 @@ def test_single_precision_has_the_digits_of_double(name: str, params: tuple[floa
 
 
 def test_single_precision_of_many_shares_has_the_digits_of_double() -> None:
-    sample = np.random.default_rng(7).dirichlet(np.full(40, 3.0), 5).astype(np.float32)[None]
-    alpha = np.full((1, 40), 3.0, np.float32)
-    found = od.nd.random_pdf_dirichlet(od.nd.array(sample), od.nd.array(alpha), is_log=False).asnumpy()
-    logarithms = density("dirichlet", sample, alpha, is_log=True)
-    is_held = logarithms < np.log(np.finfo(np.float32).max)
-    np.testing.assert_allclose(found[is_held], np.exp(logarithms[is_held]), rtol=1e-7)
+    sample = np.random.default_rng(7).dirichlet(np.full(12, 3.0), 5).astype(np.float32)[None]
+    alpha = np.full((1, 12), 3.0, np.float32)
+    found = od.nd.random_pdf_dirichlet(od.nd.array(sample), od.nd.array(alpha)).asnumpy()
+    np.testing.assert_allclose(found, density("dirichlet", sample, alpha), rtol=1e-7)
