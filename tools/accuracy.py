@@ -184,7 +184,7 @@ def _parts(trial: Trial, dtype: Any, peers: Peers) -> Iterator[tuple[str, dict[s
     results = [("forward", truth, position, outputs) for position, truth in enumerate(_of_forward(trial))]
     results = [one for one in results if one[2] < trial.visible and trial.out_types[one[2]] == dtype]
     if has_gradient:
-        pairs = zip(trial.arguments, _of_backward(trial), strict=False)
+        pairs = zip(trial.arguments, true_gradients(trial), strict=False)
         results += [(f"gradient of {name}", truth, i, grads) for i, (name, truth) in enumerate(pairs)]
     for part, truth, position, ways in results:
         if truth is not None:
@@ -222,7 +222,8 @@ def _of_forward(trial: Trial) -> list[Truth | None]:
     return _of_double(trial, lambda each: each.result.outputs)
 
 
-def _of_backward(trial: Trial) -> list[Truth | None]:
+def true_gradients(trial: Trial) -> list[Truth | None]:
+    """True values of the gradients, by argument."""
     contract, size = trial.subject.contract, sum(array.size for array in trial.inputs)
     is_plain = not (contract.why_head_is_ignored(trial.prop) or contract.why_no_numeric_gradient(trial.prop))
     if is_plain and not contract.loss and contract.reference is not None and size <= _MOST_EXACT // 10:
@@ -232,35 +233,53 @@ def _of_backward(trial: Trial) -> list[Truth | None]:
             for position, (flows, domain) in enumerate(zip(trial.differentiable(), domains, strict=True))
         ]
         if any(one is not None for one in truths):
-            return truths
-    return _of_double(trial, lambda each: each.backward())
+            return _steady(trial, truths, Trial.backward)
+    return _of_double(trial, Trial.backward)
 
 
 def _of_double(trial: Trial, values: Callable[[Trial], Sequence[Any]]) -> list[Truth | None]:
-    """What the operator gives in double; NaN where roundings of single precision make it another value."""
-    if trial.in_types and trial.in_types[0] != np.float32:
+    """What the operator gives in double; nothing of a trial that is in double itself."""
+    if _type(trial) != np.float32:
         return []
-    eps = float(np.finfo(np.float32).eps)
     try:
-        if (wide := retyped(trial, np.dtype(np.float64))) is None:
-            return []
-        here, moved = (
-            values(wide),
-            [values(perturbed(wide, _ROUNDINGS * eps, relative=True, salt=salt)) for salt in range(2)],
-        )
+        wide = retyped(trial, np.dtype(np.float64))
+        found = None if wide is None else values(wide)
     except (OperatorRaised, Violation):
         return []
+    if wide is None or found is None:
+        return []
     nothing = _NOTHING * magnitude(wide.inputs, wide.out_grads)
+    truths = [
+        None if one is None or one.dtype != np.float64 else _halves(np.where(np.abs(one) < nothing, 0.0, one))
+        for one in found
+    ]
+    return _steady(trial, truths, values)
+
+
+def _steady(
+    trial: Trial, truths: list[Truth | None], values: Callable[[Trial], Sequence[Any]]
+) -> list[Truth | None]:
+    """The true values, NaN where roundings of the arguments give others: beside a kink or a jump."""
+    eps = _ROUNDINGS * float(np.finfo(_type(trial)).eps)
+    try:
+        wide = retyped(trial, np.dtype(np.float64)) or trial
+        here, *moved = [values(each) for each in (wide, *_moved(wide, eps))]
+    except (OperatorRaised, Violation):
+        return truths
     found: list[Truth | None] = []
-    for one, *others in zip(here, *moved, strict=True):
-        if one is None or one.dtype != np.float64:
-            found.append(None)
-            continue
-        apart = np.max([np.abs(other - one) for other in others], axis=0)
-        is_steady = apart <= _JUMP * np.max(np.abs(one), initial=0, where=np.isfinite(one))
-        value = np.where(np.abs(one) < nothing, 0.0, one)
-        found.append(_halves(np.where(is_steady | ~np.isfinite(one), value, np.nan)))
+    for truth, one, *others in zip(truths, here, *moved, strict=False):
+        if truth is not None and one is not None and one.shape == truth[0].shape:
+            with np.errstate(all="ignore"):
+                apart = np.max([np.abs(other - one) for other in others], axis=0)
+                is_finite = np.isfinite(one)
+                is_steady = apart <= _JUMP * np.max(np.abs(one), initial=0, where=is_finite)
+            truth = np.where(is_steady | ~is_finite, truth[0], np.nan), truth[1]
+        found.append(truth)
     return found
+
+
+def _moved(trial: Trial, distance: float) -> list[Trial]:
+    return [perturbed(trial, distance, relative=True, salt=salt) for salt in range(4)]
 
 
 def _differences(trial: Trial, position: int) -> Truth | None:

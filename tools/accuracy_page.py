@@ -8,6 +8,8 @@ from typing import Any, Final
 BEGIN: Final = "<!-- written by `python -m tools.accuracy`, do not edit below -->"
 WAYS: Final = ("plain", "compiled", "mxnet", "torch")
 _TITLES: Final = {"plain": "plain", "compiled": "compiled", "mxnet": "MXNet", "torch": "PyTorch"}
+_EXACT: Final = 0.05
+"""Units below which an error is shown as 0."""
 _MOST: Final = 20
 """Rows of the first table."""
 
@@ -21,7 +23,8 @@ def tables(figures: Kept, sums: Sums, machine: str) -> str:
         [
             BEGIN,
             "",
-            f"Figures of {len(figures)} operators, with {machine}; the others are not measured yet.",
+            f"Figures of {len(figures)} operators, with {machine}.",
+            "The others draw random numbers, give no floating result, or have no true values.",
             "",
             "## Sums of long axes",
             "",
@@ -58,18 +61,27 @@ def _worst(figures: Kept) -> Iterator[str]:
 def _all(figures: Kept, dtype: str) -> Iterator[str]:
     yield f"## Every operator in {dtype}"
     yield ""
-    yield "Each cell: units of the true value, and of the largest of its array."
+    exact = [name for name in sorted(figures, key=str.lower) if _is_exact(figures[name], dtype)]
+    yield "Each cell: units of the true value, and of the largest of its array. Exact parts are left out;"
+    yield f"wholly exact are {', '.join(f'`{name}`' for name in exact)}."
     yield ""
     cases = ("ordinary", "tails")
     yield from _head(("operator", "part", "cases", *(_TITLES[way] for way in WAYS)))
     for name in sorted(figures, key=str.lower):
         for words in cases:
             for _, part, found in _rows({name: figures[name]}, dtype, words):
+                if max(map(max, found.values())) < _EXACT:
+                    continue
                 cells = [
                     f"{_shown(found, way, 0)}, {_shown(found, way, 1)}" if way in found else ""
                     for way in WAYS
                 ]
                 yield _row((f"`{name}`", part, words, *cells))
+
+
+def _is_exact(own: Mapping[str, Sequence[float]], dtype: str) -> bool:
+    errors = [max(pair) for key, pair in own.items() if key.split()[-3] == dtype]
+    return bool(errors) and max(errors) < _EXACT
 
 
 def _rows(figures: Kept, dtype: str, cases: str) -> list[tuple[str, str, dict[str, Sequence[float]]]]:

@@ -62,7 +62,7 @@ class Peer:
             found = self._answer(job)
         except (OSError, EOFError):  # it crashed, or waits for ever
             self._process.kill()
-            self._process.wait()
+            self._process.communicate()
             self._process = self._started()
             return None
         if found is None:

@@ -124,3 +124,12 @@ def test_an_axis_of_one_pixel_is_sampled_in_the_middle(target: tuple[int, int]) 
     ends = [np.linspace(-1, 1, length) if length > 1 else [0] for length in target]
     np.testing.assert_allclose(grid.asnumpy()[0, 1, :, 0], ends[0])
     np.testing.assert_allclose(grid.asnumpy()[0, 0, 0], ends[1])
+
+
+def test_places_in_wide_images_keep_the_digits_of_the_grid() -> None:
+    random = np.random.default_rng(11)
+    image = random.normal(size=(1, 2, 3, 4000)).astype(np.float32)
+    grid = random.uniform(-1, 1, (1, 2, 5, 7)).astype(np.float32)
+    found = od.nd.BilinearSampler(od.nd.array(image), od.nd.array(grid)).asnumpy()
+    wide = [od.nd.array(array, dtype="float64") for array in (image, grid)]
+    np.testing.assert_allclose(found, od.nd.BilinearSampler(*wide).asnumpy(), atol=1e-6)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_random_pdf.densities import log_gamma
-from operad_random_pdf.family import finished
+from operad_random_pdf.family import finished, wide
 from operad_sdk import (
     Array,
     Contract,
@@ -32,6 +32,7 @@ def _spread(alpha: Array, sample: Array) -> Array:
 
 
 def _log_density(sample: Array, alpha: Array) -> Array:
+    sample, alpha = wide(sample, alpha)
     powers = ((_spread(alpha, sample) - 1) * np.log(sample)).sum(axis=-1)
     constant = log_gamma.map(alpha.sum(axis=-1)) - log_gamma.map(alpha).sum(axis=-1)
     return powers + constant.reshape(constant.shape + (1,) * (powers.ndim - constant.ndim))
@@ -85,7 +86,7 @@ class pdf_dirichlet(OperatorProperty):
 
     def forward(sample: Array, alpha: Array, is_log: bool) -> Array:
         """The logarithm of the density, or its exponential."""
-        return finished(is_log, _log_density(sample, alpha))
+        return finished(is_log, _log_density(sample, alpha)).astype(sample.dtype)
 
     def sample_grad(output_grad: Array, sample: Array, alpha: Array, is_log: bool) -> Array:
         """`p (alpha_k - 1) / x_k`, and without `p` for its logarithm."""
@@ -102,4 +103,4 @@ class pdf_dirichlet(OperatorProperty):
 
 def _of_density(slope: Any, sample: Array, alpha: Array, is_log: bool) -> Any:
     """Slope of the result, of which `slope` is that of the logarithm."""
-    return slope if is_log else slope * np.exp(_log_density(sample, alpha))[..., None]
+    return slope if is_log else slope * np.exp(_log_density(sample, alpha))[..., None].astype(slope.dtype)

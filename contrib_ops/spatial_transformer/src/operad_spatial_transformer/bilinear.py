@@ -68,12 +68,15 @@ def grid_gradient(output_grad: Array, image: Array, grid: Array, grid_grad: Arra
 
 
 def _corners(grid: Array, shape: tuple[int, ...]) -> Iterator[Corner]:
-    """The corners around all points: upper left and right, lower left and right."""
+    """The corners around all points: upper left and right, lower left and right.
+
+    Pixels are numbered in double precision, of which the part behind the point has the digits of the grid.
+    """
     height, width = shape
-    x, y = grid
+    x, y = grid.astype(np.float64)
     x, y = (x + 1) * ((width - 1) / 2), (y + 1) * ((height - 1) / 2)
     left, top = np.floor(x), np.floor(y)
-    far_x, far_y = x - left, y - top
+    far_x, far_y = (x - left).astype(grid.dtype), (y - top).astype(grid.dtype)
     for row, weight_y, slope_y in ((top, 1 - far_y, -1), (top + 1, far_y, 1)):
         for column, weight_x, slope_x in ((left, 1 - far_x, -1), (left + 1, far_x, 1)):
             is_inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)

@@ -101,7 +101,10 @@ class RNN(RecurrentProperty):
             "lstm_state_clip_nan": "it is there to hide a NaN, which F212 wants to see",
         },
         # As of 1, which is added: exponentials, which would have them all, take half as long again.
-        tolerances={"float32": Tolerance(2**-17, 2**-17, "sigmoids near 0 have the roundings of 1")},
+        tolerances={
+            "float32": Tolerance(2**-17, 2**-17, "sigmoids near 0 have the roundings of 1"),
+            "float64": Tolerance(2**-46, 2**-46, "sigmoids near 0 have the roundings of 1"),
+        },
     )
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:

@@ -15,6 +15,7 @@ from operad_check.checks.inplace import expect_in_place
 from operad_check.comparison.closeness import ROUNDINGS, at, coarsest, magnitude
 from operad_check.comparison.point import real_arguments
 from operad_check.comparison.rounding import (
+    MOVEMENTS,
     SPREADS,
     WIDE_TYPE,
     Values,
@@ -225,7 +226,7 @@ def _everything(trial: Trial) -> list[Any]:
     return [*trial.result.outputs, *trial.any_gradients()]
 
 
-@check("D606", ORDINARY, LARGE, SPECIAL)
+@check("D606", ORDINARY, LARGE, SPECIAL, EXTREME)
 def kernels_agree(trial: Trial) -> Evidence:
     """All kernels that apply give the same, within a tolerance.
 
@@ -245,7 +246,7 @@ def kernels_agree(trial: Trial) -> Evidence:
     Fix:
         Correct the kernel that differs, or narrow its when= condition.
     How:
-        Compare every kernel that applies with the operator's first.
+        Compare every kernel that applies with the operator's first, at ordinary, long and extreme values.
     """
     call = call_of(trial)
     with raising("a kernel's condition"):
@@ -288,6 +289,17 @@ def _made(trial: Trial, call: KernelCall, kernel: Kernel, own: Kernel) -> Operat
     return whole
 
 
+def _cost_of_rounding(trial: Trial, values: Values, number: int, here: Any) -> Any:
+    """Allowed error of one result where terms cancel: several times what rounding the arguments costs."""
+    precision = float(np.finfo(coarsest(trial)).eps) if coarsest(trial).kind == "f" else 0.0
+    moved = [
+        values(perturbed(trial, precision, relative=True, salt=salt))[number] for salt in range(MOVEMENTS)
+    ]
+    with np.errstate(all="ignore"):
+        apart = np.max([np.abs(each.astype(WIDE_TYPE) - here.astype(WIDE_TYPE)) for each in moved], axis=0)
+    return SPREADS * np.where(np.isnan(apart), 0.0, apart)
+
+
 def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, other: Operator) -> int:
     names = [*trial.outputs, *trial.gradient_names]
 
@@ -302,14 +314,17 @@ def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, o
             continue
         compared += one.size
         dtype = one.dtype if one.dtype.kind == "f" else np.dtype(np.float64)
-        precision = float(np.finfo(dtype).eps)
-        limit = ROUNDINGS * precision * largest(want.astype(WIDE_TYPE)) * SPREADS
+        precision, tiny = float(np.finfo(dtype).eps), float(np.finfo(dtype).smallest_normal)
+        limit = ROUNDINGS * precision * largest(want.astype(WIDE_TYPE)) * SPREADS + tiny
         if number >= len(trial.outputs):
             limit += cost_of_heads(trial, precision)
         declared = trial.subject.contract.tolerances.get(dtype.name)
         if declared is not None:
             limit = max(limit, declared.absolute + declared.relative * largest(want.astype(WIDE_TYPE)))
-        place = first_beyond(one.astype(WIDE_TYPE), want.astype(WIDE_TYPE), np.full(one.shape, limit), dtype)
+        wide, wanted = one.astype(WIDE_TYPE), want.astype(WIDE_TYPE)
+        place = first_beyond(wide, wanted, np.full(one.shape, limit), dtype)
+        if place is not None:
+            place = first_beyond(wide, wanted, limit + _cost_of_rounding(trial, values, number, want), dtype)
         if place is not None:
             raise Violation(
                 f"{at(label, place)} is {one[place].item()!r} by kernel {other_name}, and "

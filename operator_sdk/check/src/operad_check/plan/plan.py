@@ -112,6 +112,8 @@ _CORNERS: Final = (
     (Values.COUNTED, "the gradient where one factor is 0, or two"),
     (Values.DIGITS, "numbers that are no multiples of 1/8"),
     (Values.MULTIPLES, "the gradient at equal rows, rows of zeros, matrices of rank 1"),
+    (Values.ZEROS, "the gradient where norms and sums are 0"),
+    (Values.TAILS, "the gradient where a function saturates"),
 )
 _SMOOTH_ROWS: Final = 12
 _WHOLE: Final = ("int8", "uint8", "int32", "int64", "bool")
