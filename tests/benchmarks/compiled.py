@@ -22,6 +22,7 @@ from functools import partial
 from typing import Any, Final
 
 from tests.benchmarks.environments import ENVIRONMENTS, FOLDER
+from tests.benchmarks.libraries import symbols
 from tests.benchmarks.networks import TASKS, Task, transformer
 
 NETWORKS: Final = {
@@ -64,46 +65,46 @@ def measured(ways: dict[str, tuple[Callable[[], Any], Callable[[], Any]]], secon
     return found
 
 
-def of_operad(task: Task, seconds: float) -> dict[str, Any]:
+class OperadLayers(symbols.Layers):
+    """The layers as functions of arrays or of symbols, over variables by name."""
+
+    def __init__(self, namespace: Any, variables: dict[str, Any]) -> None:
+        self._sym, self._variables = namespace, variables
+
+    def batch_norm(self, data: Any, name: str, channels: int) -> Any:
+        ends = ("gamma", "beta", "mean", "var")
+        given = [self._variables[f"{name}_{end}"] for end in ends]
+        return self._sym.BatchNorm(data, *given, fix_gamma=False, eps=1e-5, momentum=0.9)
+
+    def layer_norm(self, data: Any, name: str, channels: int) -> Any:
+        return self._sym.LayerNorm(data, *[self._variables[f"{name}_{end}"] for end in ("gamma", "beta")])
+
+    def attention(self, q: Any, k: Any, v: Any, heads: int, length: int) -> Any:
+        f = self._sym
+        split = [f.Reshape(x, shape=(-1, length, heads, 16)) for x in (q, k, v)]
+        q, k, v = (f.Reshape(f.transpose(x, axes=(0, 2, 1, 3)), shape=(-1, length, 16)) for x in split)
+        weights = f.softmax(f.batch_dot(q, k, transpose_b=True) * 0.25)
+        found = f.Reshape(f.batch_dot(weights, v), shape=(-1, heads, length, 16))
+        return f.Reshape(f.transpose(found, axes=(0, 2, 1, 3)), shape=(-1, heads * 16))
+
+
+def of_operad(task: Task, seconds: float) -> dict[str, Any]:  # noqa: PLR0915 - the ways share arrays
     """Eager calls, a compiled function and an executor over the same arrays."""
     import operad as od
-    from tests.benchmarks.libraries import symbols
-
-    class Layers(symbols.Layers):
-        def __init__(self, namespace: Any, variables: dict[str, Any]) -> None:
-            self._sym, self._variables = namespace, variables
-
-        def batch_norm(self, data: Any, name: str, channels: int) -> Any:
-            ends = ("gamma", "beta", "mean", "var")
-            given = [self._variables[f"{name}_{end}"] for end in ends]
-            return self._sym.BatchNorm(data, *given, fix_gamma=False, eps=1e-5, momentum=0.9)
-
-        def layer_norm(self, data: Any, name: str, channels: int) -> Any:
-            return self._sym.LayerNorm(data, *[self._variables[f"{name}_{end}"] for end in ("gamma", "beta")])
-
-        def attention(self, q: Any, k: Any, v: Any, heads: int, length: int) -> Any:
-            f = self._sym
-            split = [f.Reshape(x, shape=(-1, length, heads, 16)) for x in (q, k, v)]
-            q, k, v = (f.Reshape(f.transpose(x, axes=(0, 2, 1, 3)), shape=(-1, length, 16)) for x in split)
-            weights = f.softmax(f.batch_dot(q, k, transpose_b=True) * 0.25)
-            found = f.Reshape(f.batch_dot(weights, v), shape=(-1, heads, length, 16))
-            return f.Reshape(f.transpose(found, axes=(0, 2, 1, 3)), shape=(-1, heads * 16))
 
     inputs = {name: od.nd.array(value) for name, value in task.inputs().items()}
     parameters = {name: od.nd.array(value) for name, value in task.parameters.items()}
     for array in parameters.values():
         array.attach_grad()
-    states = {}
-    for name, gamma in parameters.items():
-        if name.endswith("_gamma") and "norm" not in name:
-            states[f"{name[:-6]}_mean"] = od.nd.zeros(gamma.shape)
-            states[f"{name[:-6]}_var"] = od.nd.ones(gamma.shape)
+    gammas = {name: x for name, x in parameters.items() if name.endswith("_gamma") and "norm" not in name}
+    states = {name.replace("_gamma", "_mean"): od.nd.zeros(x.shape) for name, x in gammas.items()}
+    states |= {name.replace("_gamma", "_var"): od.nd.ones(x.shape) for name, x in gammas.items()}
 
     def network(given: dict[str, Any]) -> list[Any]:
-        return task.network(Layers(od.nd, {**parameters, **states}), **given)
+        return task.network(OperadLayers(od.nd, {**parameters, **states}), **given)
 
     named = {name: od.sym.var(name) for name in (*inputs, *parameters, *states)}
-    outputs = task.network(Layers(od.sym, named), **{name: named[name] for name in inputs})
+    outputs = task.network(OperadLayers(od.sym, named), **{name: named[name] for name in inputs})
     symbol = outputs[0] if len(outputs) == 1 else od.sym.Group(outputs)
     names = symbol.list_arguments()
     executor = symbol.bind(
@@ -149,8 +150,7 @@ def of_operad(task: Task, seconds: float) -> dict[str, Any]:
         last.wait_to_read()
 
     memories: dict[str, Callable[[], None]] = {}
-    compiled = od.compile(network)
-    runs = {"eager": ways(network, "eager"), "compiled": ways(compiled, "compiled")}
+    runs = {"eager": ways(network, "eager"), "compiled": ways(od.compile(network), "compiled")}
     found = measured({**runs, "executor": (predicted, stepped)}, seconds)
     for way, memory in memories.items():
         memory()
