@@ -92,6 +92,19 @@ def lstm_step(layers: Any, data: Any, state: Any, cell: Any, hidden: int) -> tup
     return state, cell, layers.dense(state, "y", hidden, CLASSES)
 
 
+def transformer(layers: Any, data: Any, width: int = 64, heads: int = 4, length: int = 32) -> list[Any]:
+    """Two layers of self-attention and two dense layers each, normalized before; rows are positions."""
+    for i in range(2):
+        inner = layers.layer_norm(data, f"{i}_first_norm", width)
+        inner = layers.split(layers.dense(inner, f"{i}_qkv", width, 3 * width), 3)
+        inner = layers.attention(*inner, heads, length)
+        data = data + layers.dense(inner, f"{i}_out", width, width)
+        inner = layers.layer_norm(data, f"{i}_second_norm", width)
+        inner = layers.relu(layers.dense(inner, f"{i}_wide", width, 4 * width))
+        data = data + layers.dense(inner, f"{i}_narrow", 4 * width, width)
+    return [data]
+
+
 def generator(layers: Any, noise: Any) -> Any:
     """DCGAN's, for images of 3x32x32."""
     data = layers.reshape(layers.dense(noise, "g0", NOISE, 128 * 16), (128, 4, 4))
@@ -219,7 +232,8 @@ class _Shapes:
     def relu(self, *_: Any) -> _Anything:
         return ANYTHING
 
-    tanh = sigmoid = max_pool = mean_pool = flatten = reshape = relu
+    layer_norm = batch_norm
+    tanh = sigmoid = max_pool = mean_pool = flatten = reshape = attention = relu
 
 
 def values(network: Callable[[Any], Any]) -> dict[str, np.ndarray]:

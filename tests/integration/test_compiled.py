@@ -11,7 +11,12 @@ import pytest
 
 import operad as od
 from operad import autograd, nd, sym
+from operad.compiled.operator import CompiledProperty
 from operad.errors import GradientError, TraceError
+from operad.graph import OpNode, estimated
+from operad.imperative import Plan, spec_of
+from operad.op import Gradient
+from operad.program import codes
 
 ROWS, COLUMNS, HIDDEN = 24, 32, 16
 
@@ -146,6 +151,24 @@ def test_loops_are_unrolled_and_conditions_on_values_refused() -> None:
 def test_shapes_that_follow_from_values_are_refused() -> None:
     with pytest.raises(TraceError, match="follows from values"):
         od.compile(lambda x: nd.contrib.boolean_mask(x, nd.array([1, 0, 1])))(_drawn(3, 2))
+
+
+def test_backward_is_run_as_its_own_nodes_ask_and_not_as_forward_does() -> None:
+    """The product of forward is small enough to be computed without BLAS; those of backward are not."""
+    shapes = {"x": (64, 784), "w": (64, 784)}
+    symbol = sym.FullyConnected(sym.var("x"), sym.var("w"), no_bias=True, num_hidden=64)
+    specs = {name: spec_of(shape, np.dtype("float32"), od.cpu()) for name, shape in shapes.items()}
+    prop = CompiledProperty("f", symbol.graph, od.cpu(), specs, {"x": "write", "w": "write"})
+    gradient = Gradient(prop, [True, True])
+    program = prop.layout.program
+    by_role = {"in_data": [*specs.values()], "out_data": prop.out_specs, "out_grad": prop.out_specs}
+    plan = Plan(gradient, [by_role[kind][index] for kind, index in gradient.entries], od.cpu(), True)
+    nodes = [i for i in program.backward if isinstance(program.graph.nodes[i], OpNode)]
+    cost = estimated([program.costs[i] for i in nodes])
+    assert plan.run.uses_blas == any(code.uses_blas for code in codes(program, nodes))
+    assert plan.run.inline == cost.is_light
+    assert prop.backward_cost is not None
+    assert prop.backward_cost.beside_us == cost.beside_us
 
 
 def test_one_symbol_is_a_function_with_gradients_and_states() -> None:

@@ -21,6 +21,29 @@ class TestGradients:
     def run(x, y, is_mixed):
         return recorded(x, y, lambda x, y: compiled(x * 1.0, y) * 1.0) if is_mixed else recorded(x, y)
 
+    def test_of_other_arrays_are_theirs(self, is_mixed, each_engine) -> None:
+        """What is kept of a run is exchanged: arguments, head gradients and buffers are others each time."""
+        for number in range(4):
+            x, y = variable(A + number), variable(B * (number + 1))
+            head = np.float32([1, 2, 3]) + number
+            self.run(x, y, is_mixed).backward(nd.array(head))
+            for array, expected in zip((x, y), gradients(A + number, B * (number + 1)), strict=True):
+                np.testing.assert_allclose(array.grad.asnumpy(), expected * head, rtol=1e-5)
+
+    def test_in_prediction_are_those_of_that_mode(self, is_mixed) -> None:
+        x, y = variable(A), variable(B)
+        for train_mode in (True, False, True):
+            self.run(x, y, is_mixed).backward(train_mode=train_mode)
+            np.testing.assert_allclose(x.grad.asnumpy(), gradients(A, B)[0], rtol=1e-6)
+
+    def test_may_go_into_parts_of_an_array(self, is_mixed) -> None:
+        whole = nd.array(np.full((2, 3), 7, np.float32))
+        x, y = nd.array(A), variable(B)
+        autograd.mark_variables([x], [whole[1]])
+        self.run(x, y, is_mixed).backward()
+        np.testing.assert_allclose(whole.asnumpy()[1], gradients(A, B)[0], rtol=1e-6)
+        np.testing.assert_array_equal(whole.asnumpy()[0], [7, 7, 7])
+
     def test_are_those_of_the_function(self, is_mixed, each_engine) -> None:
         x, y = variable(A), variable(B)
         self.run(x, y, is_mixed).backward(nd.array(B))

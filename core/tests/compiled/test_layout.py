@@ -11,6 +11,7 @@ import operad as od
 from core.tests.autograd.recorded import A, B, variable
 from core.tests.compiled.polynomial import compiled, recorded
 from operad import autograd, nd
+from operad.compiled.layout import Runner
 
 pytestmark = pytest.mark.usefixtures("operators")
 
@@ -32,6 +33,18 @@ def test_places_of_the_arena_do_not_overlap() -> None:
     assert len(kept) == 2
     assert all(end <= start for (_, end), (start, _) in pairwise(kept))
     assert kept[-1][1] <= layout.arena_bytes
+
+
+def test_a_run_that_fails_before_its_calls_are_made_leaves_none_behind(monkeypatch) -> None:
+    function = od.compile(lambda x: nd.square(nd.square(x) * 2))
+    x = nd.array(A)
+    expected = function(x).asnumpy()
+    again = od.compile(lambda x: nd.square(nd.square(x) * 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Runner, "_over", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            again(x).asnumpy()
+    np.testing.assert_array_equal(again(x).asnumpy(), expected)
 
 
 def test_views_follow_the_memory_of_each_run() -> None:

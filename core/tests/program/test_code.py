@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from core.tests.program.variables import variable
-from operad import autograd, nd
+from operad import autograd, nd, sym
+from operad.device import cpu
+from operad.executor.compiling import compiled as program_of
+from operad.graph import OpNode
 from operad.ndarray import NDArray
-from operad.program import SegmentCode
+from operad.program import KeptCalls, SegmentCode
 
 pytestmark = pytest.mark.usefixtures("operators")
 
@@ -54,3 +57,37 @@ def test_each_mode_has_its_calls(compiled: list[bool]) -> None:
     step(x, 3.0, train_mode=True)
     step(x, 3.0, train_mode=False)
     assert compiled == [True, False]
+
+
+def kept_chain() -> tuple[KeptCalls, list[np.ndarray]]:
+    """Calls of a chain of three operators over four arrays, the first of which is the argument."""
+    net = sym.square(sym.tanh(sym.square(sym.var("x"))))
+    program = program_of(net.graph, cpu(), {}, {"x": (4,)}, {}, {})
+    nodes = program.graph.nodes
+    code = SegmentCode(program, [i for i in program.forward if isinstance(nodes[i], OpNode)])
+    arrays = [np.full(4, float(number), np.float32) for number in range(len(code.entries))]
+    return KeptCalls(code, program.operators(program.forward), False, arrays), arrays
+
+
+def test_only_calls_of_arrays_that_are_others_are_renewed() -> None:
+    kept, arrays = kept_chain()
+    before = list(kept.calls)
+    kept.exchange([(i, i) for i in range(len(arrays))], arrays)
+    assert all(one is other for one, other in zip(kept.calls, before, strict=True))
+    kept.exchange([(0, 0)], [arrays[0].copy()])
+    changed = [one is not other for one, other in zip(kept.calls, before, strict=True)]
+    takes = [any(arg is arrays[0] for arg in call) for call in before]
+    assert changed == takes
+    assert True in takes
+    assert False in takes
+
+
+def test_exchanged_arrays_are_those_of_the_next_run() -> None:
+    kept, arrays = kept_chain()
+    for number in (2.0, 3.0, 2.0):
+        given = [np.full(4, number, np.float32), *[array.copy() for array in arrays[1:]]]
+        kept.exchange([(i, i) for i in range(len(given))], given)
+        for function, *args in kept.calls:
+            function(*args)
+        results = [array for array in given if np.allclose(array, np.tanh(number**2) ** 2)]
+        assert results, given

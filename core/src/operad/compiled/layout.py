@@ -96,7 +96,8 @@ class Layout:
     def cost(self, name: str) -> Cost:
         """Estimate of a run."""
         costs = [self.program.costs[node_id] for node_id in self._parts[name]]
-        return graphs.estimated(costs)._replace(flops=BLAS_FLOPS * any(cost.has_product for cost in costs))
+        uses_blas = any(code.uses_blas for code in codes(self.program, self._parts[name]))
+        return graphs.estimated(costs)._replace(flops=BLAS_FLOPS * uses_blas)
 
     def codes(self, name: str, requested: Sequence[Resource]) -> list[SegmentCode]:
         """The calls of one direction, whose resources are those of `requested`."""

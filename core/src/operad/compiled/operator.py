@@ -20,7 +20,6 @@ from operad.imperative import ArraySpec, spec_of
 from operad.resource import ResourceRequest
 
 _numbers: Final = count(1)
-_BYTES: Final = as_dtype("uint8")
 
 
 @final
@@ -51,9 +50,10 @@ class CompiledProperty(op.OperatorProperty):
         self.args = [name for name in specs if name not in self.states]
         self._specs = specs
         self.layout = Layout(graph, ctx, specs, requests)
+        self.backward_cost = self.layout.cost("backward")
         program = self.layout.program
         self.is_stateful = any(node.op.is_stateful for node in program.graph.op_nodes)  # type: ignore[misc]
-        arena = spec_of((self.layout.arena_bytes,), _BYTES, ctx)
+        arena = spec_of((self.layout.arena_bytes,), as_dtype("uint8"), ctx)
         self.out_specs = [*[program.spec(entry) for entry in program.outputs], arena]
 
     def list_arguments(self) -> list[str]:

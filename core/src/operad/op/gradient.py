@@ -189,9 +189,9 @@ class Gradient(OperatorProperty):
         outs: Any = [given.get(grad, given.get(data)) for grad, data in entries]
         if None in outs:
             outs = self.of.infer_shape(args)[1]
-        names = self.of.list_arguments()
-        wanted = [names[position] for position in self.targets]
-        return gradient_cost(as_cost(self.of.cost(args, outs)), self.of.multiplies, wanted)
+        wanted = [*map(self.of.list_arguments().__getitem__, self.targets)]
+        forward = as_cost(self.of.cost(args, outs))
+        return self.of.backward_cost or gradient_cost(forward, self.of.multiplies, wanted)
 
     def create_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]

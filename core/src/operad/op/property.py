@@ -57,6 +57,7 @@ class OperatorProperty(ABC):
             Profilers show floating-point operations per second for such operators only.
         num_subgraphs: Number of graphs that it runs, such as the body of a loop; they are given as
             `subgraphs`.
+        backward_cost: Estimate of `backward` for the arguments it has; None: it follows from `cost`.
         subgraphs: These graphs (`operad.graph.Graph`), in the order of a file, which carries them.
         key_var_num_args: Name of the parameter that counts the arguments, for operators that take
             any number (`Concat`); front ends fill it in.
@@ -76,6 +77,7 @@ class OperatorProperty(ABC):
     initializers: ClassVar[Mapping[str, str]] = {}
     optional_inputs: ClassVar[tuple[str, ...] | None] = None
     multiplies: ClassVar[tuple[str, ...]] = ()
+    backward_cost: Cost | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
