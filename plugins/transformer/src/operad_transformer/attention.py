@@ -100,7 +100,7 @@ class Attention(OperatorProperty):
         >>> steps = od.nd.array([[[[1, 0], [0, 2]]]])
         >>> od.nd.attention(steps, steps, steps, causal=True).asnumpy().round(4)
         array([[[[1.    , 0.    ],
-                 [0.0558, 1.8885]]]], dtype=float32)
+                 [0.0558, 1.8884]]]], dtype=float32)
 
     Source: Vaswani et al., Attention Is All You Need, section 3.2.1; the groups are those of Ainslie et al.,
     GQA, section 2.2.
@@ -109,7 +109,7 @@ class Attention(OperatorProperty):
     causal = param(bool, False, doc="A query sees the keys up to its own; the last one sees all.")
     mask_for = param(
         str, "none", choices=("none", "all", "heads", "items"),
-        doc="Take mask, which is added to the scores: one for all, for each head, or for each head of each item.",
+        doc="Take mask, added to scores: one for all, for each head, or for each head of each item.",
     )  # fmt: skip
     use_length = param(bool, False, doc="Take length, how many keys of each item of the batch are seen.")
     group_size = param(int, 1, ge=1, doc="How many heads of queries share one of keys and values.")
@@ -180,7 +180,14 @@ class Attention(OperatorProperty):
 
 
 def _reference_of_cache(
-    query: Array, key: Array, value: Array, offset: Array, keys: Array, values: Array, group_size: int
+    query: Array,
+    key: Array,
+    value: Array,
+    offset: Array,
+    keys: Array,
+    values: Array,
+    max_length: int,
+    group_size: int,
 ) -> tuple[Array, Array, Array]:
     start = min(max(int(offset[0]), 0), keys.shape[2] - key.shape[2])
     rows = start + np.arange(key.shape[2])
@@ -203,9 +210,9 @@ class CachedAttention(OperatorProperty):
         query: (B, H, L, D), with H = G * group_size.
         key: (B, G, L, D).
         value: (B, G, L, V).
-        offset: (1,), from 0 to T - L; others are moved there.
-        keys (state): (B, G, T, D).
-        values (state): (B, G, T, V).
+        offset: (1,), from 0 to max_length - L; others are moved there.
+        keys (state): (B, G, max_length, D).
+        values (state): (B, G, max_length, V).
         output: (B, H, L, V).
 
     Example:
@@ -213,26 +220,29 @@ class CachedAttention(OperatorProperty):
         >>> keys, values = od.nd.zeros((1, 1, 2, 1)), od.nd.zeros((1, 1, 2, 1))
         >>> for place in range(2):
         ...     step = od.nd.array([[[[place + 1]]]])
-        ...     seen = od.nd.cached_attention(step, step, step, od.nd.array([place]), keys, values)
+        ...     seen = od.nd.cached_attention(
+        ...         step, step, step, od.nd.array([place]), keys, values, max_length=2
+        ...     )
         >>> seen.asnumpy().round(4), keys.asnumpy().ravel()
         (array([[[[1.8808]]]], dtype=float32), array([1., 2.], dtype=float32))
 
     Source: Pope et al., Efficiently Scaling Transformer Inference, section 2.
     """
 
+    max_length = param(int, ge=1, doc="How many steps the cache has room for.")
     group_size = param(int, 1, ge=1, doc="How many heads of queries share one of keys and values.")
 
     spec = (
         "query:(B, G*group_size, L, D), key:(B, G, L, D), value:(B, G, L, V), offset:any(1),"
-        "state keys:(B, G, T, D), state values:(B, G, T, V) -> output:(B, G*group_size, L, V);"
-        "L >= 1, D >= 1, T >= L"
+        "state keys:(B, G, max_length, D), state values:(B, G, max_length, V)"
+        " -> output:(B, G*group_size, L, V); L >= 1, D >= 1, max_length >= L"
     )
     accepts = {"query": "floating"}
     compute_dtype = "float32"
     contract = Contract(
         reference=_reference_of_cache,
         states_move="always",
-        inputs={"query": _BOUNDED, "key": _BOUNDED, "keys": _BOUNDED, "offset": Index("keys", axis=2)},
+        inputs={"query": _BOUNDED, "key": _BOUNDED, "keys": _BOUNDED, "offset": Index("max_length")},
     )
 
     def forward(
