@@ -36,6 +36,7 @@ class RMSNorm(OperatorProperty):
     spec = "data:(*B, D), weight:(D) -> output:(*B, D)"
     accepts = "floating"
     compute_dtype = "float32"
+    initializers = {"weight": '["One", {}]'}
     eps = param(float, 1e-6, gt=0, doc="Added to the mean square.")
     contract = Contract(reference=_reference)
 
