@@ -30,9 +30,12 @@ CASES: Final[dict[str, tuple[list[tuple[int, ...]], dict[str, Any]]]] = {
     "FullyConnected": ([(128, 784), (512, 784), (512,)], {"num_hidden": 512}),
     "Convolution": ([(8, 32, 28, 28), (32, 32, 3, 3), (32,)], {"kernel": (3, 3), "num_filter": 32}),
     "Pooling": ([(8, 32, 28, 28)], {"kernel": (2, 2), "stride": (2, 2), "pool_type": "max"}),
-    "author_rms_norm": ([(2048, 1024), (1024,)], {}),
-    "author_rotary_embedding": ([(2, 16, 256, 64)], {}),
-    "author_grouped_query_attention": ([(2, 16, 256, 64), (2, 4, 256, 64), (2, 4, 256, 64)], {}),
+    "RMSNorm": ([(2048, 1024), (1024,)], {}),
+    "rotary_embedding": ([(2, 16, 256, 64)], {}),
+    "attention": (
+        [(2, 16, 256, 64), (2, 4, 256, 64), (2, 4, 256, 64)],
+        {"causal": True, "group_size": 4},
+    ),
     "author_selective_scan": (
         [(2, 256, 256), (2, 256, 256), (256, 16), (2, 256, 16), (2, 256, 16)],
         {},

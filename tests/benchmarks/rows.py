@@ -118,7 +118,7 @@ def _operators() -> list[Row]:
 
 
 def _authors() -> list[Row]:
-    """Operators of `tests.benchmarks.authors`, in plain NumPy without a word about kernels."""
+    """Operators of `tests.benchmarks.authors` and operad-transformer: plain NumPy, no word about kernels."""
     shapes = {
         "rms_norm": (2048, 1024), "swiglu": (2048, 1024), "fake_quantization": (2048, 1024),
         "batch_norm_relu": (32, 64, 28, 28), "masked_softmax": (2048, 1024), "group_norm": (32, 64, 28, 28),

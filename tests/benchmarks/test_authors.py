@@ -10,11 +10,12 @@ from typing import Final
 import pytest
 
 from tests.benchmarks.libraries.arrays import author_arrays, author_head
-from tests.benchmarks.libraries.operad_rows import author_operator
+from tests.benchmarks.libraries.operad_rows import INSTALLED, author_operator
 from tests.benchmarks.rows import ROWS
 
 AUTHORS: Final = Path(__file__).parent / "authors"
 NAMES: Final = sorted(path.stem for path in AUTHORS.glob("*.py"))
+ALL: Final = sorted([*NAMES, *INSTALLED])
 TIMED: Final = {
     (row.options["name"], row.options["backward"]): row.options["shape"]
     for row in ROWS
@@ -23,13 +24,13 @@ TIMED: Final = {
 
 
 def test_every_operator_is_timed_forward_and_with_gradients() -> None:
-    assert sorted(TIMED) == [(name, backward) for name in NAMES for backward in (False, True)]
+    assert sorted(TIMED) == [(name, backward) for name in ALL for backward in (False, True)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 def test_what_is_timed_fits_the_operator_and_its_gradient(name: str) -> None:
     shape = TIMED[name, True]
-    arrays, operator = author_arrays(name, shape), author_operator(name)()
+    arrays, operator = author_arrays(name, shape), author_operator(name)
     operator.infer_type([array.dtype for array in arrays])
 
     _, outputs, _ = operator.infer_shape([array.shape for array in arrays])

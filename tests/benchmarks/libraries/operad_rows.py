@@ -38,21 +38,34 @@ def _nothing(*_: object) -> None:
     """The function that is pushed."""
 
 
-def author_operator(name: str) -> type[OperatorProperty]:
-    """The class that a file of `tests.benchmarks.authors` declares."""
+INSTALLED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "rms_norm": ("RMSNorm", {}), "rotary_embedding": ("rotary_embedding", {}), "swiglu": ("swiglu", {}),
+    "grouped_query_attention": ("attention", {"causal": True, "group_size": 4}),
+    "cross_entropy": ("cross_entropy", {"smoothing": 0.1}), "top_k_gating": ("top_k_gating", {}),
+}  # fmt: skip
+"""Operators of operad-transformer that are timed beside those of `tests.benchmarks.authors`."""
+
+
+def author_operator(name: str) -> OperatorProperty:
+    """The operator of a row: installed, or what a file of `tests.benchmarks.authors` declares."""
+    if name in INSTALLED:
+        installed, params = INSTALLED[name]
+        return od.registry.get(installed)(**params)
     module = importlib.import_module(f"tests.benchmarks.authors.{name}")
     (declared,) = [
         value for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, OperatorProperty) and value is not OperatorProperty
     ]  # fmt: skip
-    return declared
+    return declared()
 
 
 def author(name: str, shape: Sequence[int], backward: bool) -> Work:
-    """An operator of `tests.benchmarks.authors`."""
-    od.registry.register(author_operator(name), override=True)  # two rows are of one operator
+    """An operator of `tests.benchmarks.authors`, or of operad-transformer."""
+    installed, params = INSTALLED.get(name, (f"author_{name}", {}))
+    if name not in INSTALLED:
+        od.registry.register(type(author_operator(name)), override=True)  # two rows are of one operator
     inputs = [od.nd.array(value, dtype=value.dtype) for value in author_arrays(name, tuple(shape))]
-    function = partial(getattr(od.nd, f"author_{name}"), *inputs)
+    function = partial(getattr(od.nd, installed), *inputs, **params)
     if not backward:
         return forward(function)
     floating = [array for array in inputs if array.dtype == np.float32]

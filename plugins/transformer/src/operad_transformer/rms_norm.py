@@ -1,4 +1,4 @@
-"""Rows over their root mean square, times a weight."""
+"""Rows over their root mean square, times a weight: `RMSNorm`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,19 @@ def _reference(data: Array, weight: Array, eps: float) -> Array:
     return np.einsum("...d,d,...->...d", data, weight, 1 / np.sqrt(squares + eps))
 
 
-@operator("author_rms_norm")
-class RmsNorm(OperatorProperty):
+@operator("RMSNorm")
+class RMSNorm(OperatorProperty):
     """`data / sqrt(mean(data^2) + eps) * weight`, over the last axis.
+
+    Shapes:
+        data: (..., D).
+        weight: (D,).
+        output: As data.
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.RMSNorm(od.nd.array([[3, 4]]), od.nd.array([1, 5])).asnumpy().round(4)
+        array([[0.8485, 5.6569]], dtype=float32)
 
     Source: Zhang and Sennrich, Root Mean Square Layer Normalization, equation 4.
     """
@@ -26,6 +36,7 @@ class RmsNorm(OperatorProperty):
     spec = "data:(*B, D), weight:(D) -> output:(*B, D)"
     accepts = "floating"
     compute_dtype = "float32"
+    initializers = {"weight": '["One", {}]'}
     eps = param(float, 1e-6, gt=0, doc="Added to the mean square.")
     contract = Contract(reference=_reference)
 

@@ -1,4 +1,4 @@
-"""Shares of a few experts."""
+"""Shares of a few experts: `top_k_gating`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,18 @@ def _reference(data: Array, k: int) -> Array:
     return rows
 
 
-@operator("author_top_k_gating")
+@operator("top_k_gating")
 class TopKGating(OperatorProperty):
     """`softmax` of the `k` largest of each row; zeros elsewhere.
+
+    Shapes:
+        data: (..., E), E at least k.
+        output: As data.
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.top_k_gating(od.nd.array([[0, 2, 1, 2]])).asnumpy()
+        array([[0. , 0.5, 0. , 0.5]], dtype=float32)
 
     Source: Shazeer et al., Outrageously Large Neural Networks, equations 3 and 5, without noise.
     """

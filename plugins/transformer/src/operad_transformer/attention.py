@@ -1,0 +1,256 @@
+"""Attention of queries to keys, `attention`, and to those of a cache, `cached_attention`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from operad_sdk import (
+    Array,
+    Contract,
+    Distribution,
+    Index,
+    OpContext,
+    OperatorProperty,
+    Real,
+    ResourceRequest,
+    Shape,
+    operator,
+    param,
+)
+
+_BOUNDED = Real(above=-16, below=16)  # products have to be in range
+_LOWEST = -1e30
+"""Below every score; what is left of a row of which nothing is seen."""
+
+
+def _grouped(heads: Array, group_size: int) -> Array:
+    batch, count, *rest = heads.shape
+    return heads.reshape(batch, count // group_size, group_size, *rest)
+
+
+def _shares(queries: Array, key: Array, length: Array | None, mask: Array | None, causal: bool) -> Array:
+    """The softmax of the scores, of (batch, heads of keys, group, queries, keys); 0 where nothing is seen."""
+    count, width = key.shape[-2:]
+    scores = queries @ key[:, :, None].swapaxes(-1, -2) / width**0.5
+    if mask is not None:
+        scores = scores + mask
+    if causal:
+        scores = np.where(
+            np.tri(scores.shape[-2], count, count - scores.shape[-2], dtype=bool), scores, -np.inf
+        )
+    if length is not None:
+        scores = np.where(np.arange(count) < length[:, None, None, None, None], scores, -np.inf)
+    powers = np.exp(scores - np.maximum(scores.max(axis=-1, keepdims=True), _LOWEST))
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+def _spread(mask: Array | None, group_size: int) -> Array | None:
+    """The mask by groups of heads, or for all heads."""
+    if mask is None:
+        return None
+    return mask[:, :, None] if mask.shape[1] == 1 else _grouped(mask, group_size)
+
+
+def _summed(slope: Array, shape: Shape) -> Array:
+    """The gradient of a mask of this shape."""
+    return slope.sum(axis=tuple(axis for axis in range(2) if shape[axis] == 1), keepdims=True)
+
+
+def _one_by_one(
+    query: Array, key: Array, value: Array, *given: Array,
+    mask_for: str = "none", use_length: bool = False, causal: bool = False, group_size: int = 1, **_: Any,
+) -> Array:  # fmt: skip
+    """Attention by its definition."""
+    mask = np.broadcast_to(given[0], (*query.shape[:3], key.shape[2])) if mask_for != "none" else None
+    output = np.zeros((*query.shape[:3], value.shape[3]), query.dtype)
+    for batch, head, place in np.ndindex(query.shape[:3]):
+        seen = key.shape[2]
+        if causal:
+            seen = max(place + 1 + key.shape[2] - query.shape[2], 0)
+        if use_length:
+            seen = min(seen, max(int(np.ceil(given[-1][batch])), 0))
+        keys, values = (array[batch, head // group_size, :seen] for array in (key, value))
+        scores = keys @ query[batch, head, place] / np.sqrt(query.shape[3])
+        if mask is not None:
+            scores = scores + mask[batch, head, place, :seen]
+        powers = np.exp(scores - scores.max(initial=-np.inf))
+        if seen:
+            output[batch, head, place] = powers @ values / powers.sum()
+    return output
+
+
+@operator("attention")
+class Attention(OperatorProperty):
+    """`softmax(query key^T / sqrt(D) + mask) value` of each head; 0 for a query that sees no key.
+
+    Shapes:
+        query: (B, H, L, D), with H = G * group_size.
+        key: (B, G, T, D).
+        value: (B, G, T, V).
+        mask: (1, 1, L, T), (1, H, L, T) or (B, H, L, T), where mask_for says so.
+        length: (B,), where use_length is set.
+        output: (B, H, L, V).
+        kept (hidden): (B, H, L, T), where p is not 0.
+
+    Example:
+        >>> import operad as od
+        >>> steps = od.nd.array([[[[1, 0], [0, 2]]]])
+        >>> od.nd.attention(steps, steps, steps, causal=True).asnumpy().round(4)
+        array([[[[1.    , 0.    ],
+                 [0.0558, 1.8884]]]], dtype=float32)
+
+    Source: Vaswani et al., Attention Is All You Need, section 3.2.1; the groups are those of Ainslie et al.,
+    GQA, section 2.2.
+    """
+
+    causal = param(bool, False, doc="A query sees the keys up to its own; the last one sees all.")
+    mask_for = param(
+        str, "none", choices=("none", "all", "heads", "items"),
+        doc="Take mask, added to scores: one for all, for each head, or for each head of each item.",
+    )  # fmt: skip
+    use_length = param(bool, False, doc="Take length, how many keys of each item of the batch are seen.")
+    group_size = param(int, 1, ge=1, doc="How many heads of queries share one of keys and values.")
+    p = param(float, 0.0, ge=0, lt=1, doc="Probability that a share is dropped in training.")
+
+    spec = (
+        "query:(B, G*group_size, L, D), key:(B, G, T, D), value:(B, G, T, V),"
+        "mask:(B if mask_for == 'items' else 1, 1 if mask_for == 'all' else G*group_size, L, T)"
+        " if mask_for != 'none', length:any(B) if use_length"
+        " -> output:(B, G*group_size, L, V), hidden kept:(B, G*group_size, L, T) if p > 0; T >= 1, D >= 1"
+    )
+    accepts = {"query": "floating"}
+    compute_dtype = "float32"
+    constant_outputs = ("kept",)
+    contract = Contract(
+        reference=_one_by_one,
+        narrowed={"reference": "a dropped share is random"},
+        inputs={
+            "query": _BOUNDED,
+            "key": _BOUNDED,
+            "length": Index("key", axis=2, first=1, inclusive=True),
+        },
+        distribution=Distribution(
+            mean=lambda prop: 1 - prop.p,
+            variance=lambda prop: prop.p * (1 - prop.p),
+            draws=lambda prop, inputs, outputs: outputs[1] * (1 - prop.p),
+            params=({"p": 0.25}, {"p": 0.5}),
+        ),
+    )
+
+    def forward_resource(self, in_shapes: Any) -> list[ResourceRequest]:
+        """Random numbers, if shares are dropped."""
+        return [ResourceRequest.RANDOM] if self.p > 0 else []
+
+    def forward(
+        op_ctx: OpContext, is_train: bool, query: Array, key: Array, value: Array, mask: Array | None,
+        length: Array | None, causal: bool, group_size: int, p: float, kept: Array | None,
+    ) -> Array:  # fmt: skip
+        """The definition."""
+        queries = _grouped(query, group_size)
+        shares = _shares(queries, key, length, _spread(mask, group_size), causal)
+        if kept is not None:
+            kept[...] = 1
+            if is_train:
+                kept[...] = (op_ctx.requested[0].generator.random(kept.shape) >= p) / (1 - p)
+            shares = shares * _grouped(kept, group_size)
+        return (shares @ value[:, :, None]).reshape(*query.shape[:3], value.shape[3])
+
+    def backward(
+        output_grad: Array, query: Array, key: Array, value: Array, mask: Array | None, length: Array | None,
+        kept: Array | None, causal: bool, group_size: int,
+    ) -> tuple[Array | None, ...]:  # fmt: skip
+        """With `dS = P (dP - sum(dP P))`; of keys and values the sum over those that share them."""
+        queries, grads = _grouped(query, group_size), _grouped(output_grad, group_size)
+        shares = _shares(queries, key, length, _spread(mask, group_size), causal)
+        slope, used = grads @ value[:, :, None].swapaxes(-1, -2), shares
+        if kept is not None:
+            slope, used = slope * _grouped(kept, group_size), shares * _grouped(kept, group_size)
+        slope = shares * (slope - (slope * shares).sum(axis=-1, keepdims=True))
+        scaled = slope / key.shape[-1] ** 0.5
+        return (
+            (scaled @ key[:, :, None]).reshape(query.shape),
+            (scaled.swapaxes(-1, -2) @ queries).sum(axis=2),
+            (used.swapaxes(-1, -2) @ grads).sum(axis=2),
+            None if mask is None else _summed(slope.reshape(*query.shape[:3], key.shape[2]), mask.shape),
+            None,
+        )
+
+
+def _reference_of_cache(
+    query: Array,
+    key: Array,
+    value: Array,
+    offset: Array,
+    keys: Array,
+    values: Array,
+    max_length: int,
+    group_size: int,
+) -> tuple[Array, Array, Array]:
+    start = min(max(int(offset[0]), 0), keys.shape[2] - key.shape[2])
+    rows = start + np.arange(key.shape[2])
+    keys, values = keys.copy(), values.copy()
+    keys[:, :, rows], values[:, :, rows] = key, value
+    end = start + len(rows)
+    output = _one_by_one(query, keys[:, :, :end], values[:, :, :end], causal=True, group_size=group_size)
+    return output, keys, values
+
+
+@operator("cached_attention")
+class CachedAttention(OperatorProperty):
+    """Write keys and values to a cache, and attend to all that it holds up to each query.
+
+    Row `i` of key and value becomes row `offset + i` of the cache. Rows behind what was written are not read.
+    The output is the last rows of that of `attention` with `causal=True` for all steps so far. The cache is a
+    state, so steps of one program write to it in turn, and it has no gradient.
+
+    Shapes:
+        query: (B, H, L, D), with H = G * group_size.
+        key: (B, G, L, D).
+        value: (B, G, L, V).
+        offset: (1,), from 0 to max_length - L; others are moved there.
+        keys (state): (B, G, max_length, D).
+        values (state): (B, G, max_length, V).
+        output: (B, H, L, V).
+
+    Example:
+        >>> import operad as od
+        >>> keys, values = od.nd.zeros((1, 1, 2, 1)), od.nd.zeros((1, 1, 2, 1))
+        >>> for place in range(2):
+        ...     step = od.nd.array([[[[place + 1]]]])
+        ...     seen = od.nd.cached_attention(
+        ...         step, step, step, od.nd.array([place]), keys, values, max_length=2
+        ...     )
+        >>> seen.asnumpy().round(4), keys.asnumpy().ravel()
+        (array([[[[1.8808]]]], dtype=float32), array([1., 2.], dtype=float32))
+
+    Source: Pope et al., Efficiently Scaling Transformer Inference, section 2.
+    """
+
+    max_length = param(int, ge=1, doc="How many steps the cache has room for.")
+    group_size = param(int, 1, ge=1, doc="How many heads of queries share one of keys and values.")
+
+    spec = (
+        "query:(B, G*group_size, L, D), key:(B, G, L, D), value:(B, G, L, V), offset:any(1),"
+        "state keys:(B, G, max_length, D), state values:(B, G, max_length, V)"
+        " -> output:(B, G*group_size, L, V); L >= 1, D >= 1, max_length >= L"
+    )
+    accepts = {"query": "floating"}
+    compute_dtype = "float32"
+    contract = Contract(
+        reference=_reference_of_cache,
+        states_move="always",
+        inputs={"query": _BOUNDED, "key": _BOUNDED, "keys": _BOUNDED, "offset": Index("max_length")},
+    )
+
+    def forward(
+        query: Array, key: Array, value: Array, offset: Array, keys: Array, values: Array, group_size: int
+    ) -> Array:
+        """Write, and attend to what is written."""
+        start = min(max(int(offset[0]), 0), keys.shape[2] - key.shape[2])
+        end = start + key.shape[2]
+        keys[:, :, start:end], values[:, :, start:end] = key, value
+        shares = _shares(_grouped(query, group_size), keys[:, :, :end], None, None, causal=True)
+        return (shares @ values[:, :, None, :end]).reshape(*query.shape[:3], value.shape[3])

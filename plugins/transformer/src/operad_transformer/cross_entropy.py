@@ -1,0 +1,95 @@
+"""The loss of a classifier, from its logits: `cross_entropy`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad_sdk import Array, Contract, Drawn, DType, OperatorProperty, Shape, operator, param, positive
+
+
+def _log_shares(data: Array) -> Array:
+    shifted = data - data.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+def _rows(
+    label: Array, weight: Array | None, ignored: int, dtype: DType
+) -> tuple[Array, Array, Array | float, Array]:
+    """Rows that count, classes of all, weights of these, and their sum, or 1 if it is 0."""
+    counted = label != ignored
+    classes = np.where(counted, label, 0)
+    if weight is None:
+        return counted, classes, 1.0, np.maximum(counted.sum(dtype=dtype), 1)
+    own = weight[classes]
+    total = np.where(counted, own, 0).sum()
+    return counted, classes, own, np.where(total == 0, 1, total)
+
+
+def _reference(data: Array, label: Array, *weight: Array, smoothing: float, ignored: int) -> Array:
+    loss, total, weights = 0.0, 0.0, weight[0] if weight else np.ones_like(data, shape=data.shape[1])
+    for row, place in zip(data, label, strict=True):
+        if place != ignored:
+            target = smoothing / len(row) * weights
+            target[int(place)] += (1 - smoothing) * weights[int(place)]
+            loss, total = loss - target @ (row - np.logaddexp.reduce(row)), total + weights[int(place)]
+    return np.array([loss / total if total else 0.0])
+
+
+def _labels(rng: np.random.Generator, shape: Shape, prop: CrossEntropy, shapes: dict[str, Shape]) -> Array:
+    """Classes; a quarter of the rows do not count."""
+    labels = rng.integers(0, shapes["data"][1], shape)
+    return np.where(rng.random(shape) < 0.25, prop.ignored, labels)
+
+
+@operator("cross_entropy")
+class CrossEntropy(OperatorProperty):
+    """The mean of `-sum(weight * target * log softmax(data))` over the rows that count.
+
+    The target of a row is `1 - smoothing` at its label, and `smoothing` in equal parts everywhere. With class
+    weights, the sum is divided by that of the labels' weights.
+
+    Shapes:
+        data: (N, C).
+        label: (N,), from 0 to C - 1, or `ignored`.
+        weight: (C,), where use_weight is set.
+        output: (1,); 0 where no row counts.
+
+    Example:
+        >>> import operad as od
+        >>> logits, label = od.nd.array([[0, 0], [5, 1]]), od.nd.array([1, -100], dtype="int64")
+        >>> od.nd.cross_entropy(logits, label).asnumpy().round(4)
+        array([0.6931], dtype=float32)
+
+    Source: Szegedy et al., Rethinking the Inception Architecture, section 7. Weights count as in PyTorch's
+    `cross_entropy`.
+    """
+
+    spec = "data:(N, C), label:int64(N), weight:(C) if use_weight -> output:(1); C >= 1"
+    accepts = "floating"
+    compute_dtype = "float32"
+    smoothing = param(float, 0.0, ge=0, le=1, doc="The part of the target that is spread over all classes.")
+    ignored = param(int, -100, lt=0, doc="The label of rows that do not count.")
+    use_weight = param(bool, False, doc="Take the argument weight, one for each class.")
+    contract = Contract(reference=_reference, inputs={"label": Drawn(_labels), "weight": positive()})
+
+    def forward(data: Array, label: Array, weight: Array | None, smoothing: float, ignored: int) -> Array:
+        """The definition."""
+        counted, classes, own, total = _rows(label, weight, ignored, data.dtype)
+        logs = _log_shares(data)
+        spread = logs if weight is None else logs * weight
+        at_label = own * logs[np.arange(len(label)), classes]
+        losses = -(1 - smoothing) * at_label - smoothing * spread.mean(axis=1)
+        return np.where(counted, losses, 0).sum(keepdims=True) / total
+
+    def data_grad(
+        output_grad: Array, data: Array, label: Array, weight: Array | None, smoothing: float, ignored: int
+    ) -> Array:
+        """`(sum(target) softmax(data) - target) / total` in the rows that count."""
+        counted, classes, own, total = _rows(label, weight, ignored, data.dtype)
+        slope, spread = np.exp(_log_shares(data)), smoothing / data.shape[1]
+        if weight is not None:
+            slope = slope * ((1 - smoothing) * own + smoothing * weight.mean())[:, None]
+            spread = spread * weight
+        slope = slope - spread
+        slope[np.arange(len(label)), classes] -= (1 - smoothing) * own
+        return np.where(counted[:, None], slope * (output_grad / total), 0)
