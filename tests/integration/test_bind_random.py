@@ -262,6 +262,7 @@ def test_bits_do_not_depend_on_what_was_bound_before():
         assert compare_orders(seed, jobs_of(seed, networks=2)) >= 10
 
 
+@pytest.mark.more
 def test_bits_do_not_depend_on_a_size_that_one_comparison_tells_apart():
     for seed in seeds(1):
         assert compare_orders(seed, edges_of(seed, networks=2)) >= 10
