@@ -13,6 +13,28 @@ from tests.devices.device import second
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
+SECOND_DERIVATIVES: dict[str, tuple[Any, list[tuple[int, ...]]]] = {
+    "Convolution": (
+        lambda x, w, b: od.nd.Convolution(x, w, b, kernel=(2, 2), num_filter=2),
+        [(2, 2, 4, 3), (2, 2, 2, 2), (2,)],
+    ),
+    "Deconvolution": (
+        lambda x, w: od.nd.Deconvolution(x, w, kernel=(2, 2), num_filter=2),
+        [(2, 2, 3, 3), (2, 2, 2, 2)],
+    ),
+    "BatchNorm": (
+        lambda x, g, b: od.nd.BatchNorm(
+            x, g, b, od.nd.zeros((3,), ctx=x.context), od.nd.ones((3,), ctx=x.context), fix_gamma=False
+        ),
+        [(4, 3, 2), (3,), (3,)],
+    ),
+    "LayerNorm": (od.nd.LayerNorm, [(4, 5), (5,), (5,)]),
+    "L2Normalization": (od.nd.L2Normalization, [(3, 4)]),
+    "LRN": (lambda x: od.nd.LRN(x, nsize=3), [(2, 4, 3)]),
+    "fft": (od.nd._contrib_fft, [(2, 4)]),
+}
+"""Operators whose gradients read what forward left, or are linear, and shapes of their arguments."""
+
 
 def values(shape: tuple[int, ...], salt: int = 0) -> Any:
     return np.random.default_rng(salt).normal(size=shape).astype(np.float32)
@@ -132,3 +154,21 @@ def test_gradients_of_gradients_are_those_of_the_host(gpu):
 
     for found, expected in zip(penalty(od.gpu(0)), penalty(od.cpu()), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", SECOND_DERIVATIVES)
+def test_second_derivatives_are_those_of_the_host(gpu, name):
+    call, shapes = SECOND_DERIVATIVES[name]
+
+    def second_gradients(ctx):
+        arrays = [od.nd.array(values(shape, salt), ctx=ctx) for salt, shape in enumerate(shapes)]
+        for array in arrays:
+            array.attach_grad()
+        with od.autograd.record():
+            slopes = od.autograd.grad(od.nd.square(call(*arrays)), arrays, create_graph=True)
+            loss = sum(od.nd.sum(od.nd.square(slope)) for slope in slopes)
+        loss.backward()
+        return [array.grad.asnumpy() for array in arrays]
+
+    for found, expected in zip(second_gradients(od.gpu(0)), second_gradients(od.cpu()), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())

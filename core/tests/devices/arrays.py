@@ -111,6 +111,8 @@ class Array:
             found = reduce(getattr, path, functions)
         except AttributeError:
             raise TypeError(f"np.{'.'.join(path)} has no counterpart in CuPy") from None
+        if not {Array, np.ndarray}.issuperset(types):
+            return NotImplemented
         return found(*args, **keywords)
 
     def __getitem__(self, key: Any) -> Any:
