@@ -48,7 +48,7 @@ def asking(path):
         ('f = define("a", "x:(N)")(g)\n', 'f = define("a", "x:(N)", accepts="floating")(g)\n'),
         (
             '@operator("a")\nclass A(B):\n    """."""\n    spec = ""  # one\n',
-            '@operator("a")\nclass A(B):\n    """."""\n    spec = ""  # one\n    accepts = "floating"\n',
+            '@operator("a")\nclass A(B):\n    """."""\n    accepts = "floating"\n    spec = ""  # one\n',
         ),
         ('@unary("other")\ndef f(x): ...\n', '@unary("other")\ndef f(x): ...\n'),
     ],
@@ -95,7 +95,7 @@ def test_what_is_undeclared_exits_with_0_and_says_what_to_declare(program, run):
     done = run("check", "acme_sigmoid", "--module", program, "--first", "--fix", "--html", "report.html")
     assert done.exit_code == 0, done.output
     assert "F201 undeclared: acme_sigmoid" in done.output
-    assert "it passes, 1 wants a declaration" in done.output
+    assert "it passes, 1 with a declaration missing" in done.output
     assert '+@unary("acme_sigmoid", accepts="floating")' in done.output
     assert "want a declaration" in (program.parent / "report.html").read_text()
 

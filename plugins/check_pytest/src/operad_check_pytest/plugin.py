@@ -13,11 +13,6 @@ OPTION: Final = "operad_check_tables"
 MARKER: Final = "operad_check"
 STATUS: Final = "operad_status"
 """Attribute of a report, and of the exception that ends a test, with a word that pytest has not."""
-_SHOWN: Final = {
-    "broken": ("broken", "B", "BROKEN"),
-    "undeclared": ("undeclared", "U", "UNDECLARED"),
-    "hard": ("hard", "H", "HARD"),
-}
 _HEADINGS: Final = {
     "broken": "operad's own fault",
     "undeclared": "a declaration is missing",
@@ -59,7 +54,8 @@ def pytest_runtest_makereport(
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """Count a check by its own word, and not as failed or skipped."""
-    return _SHOWN.get(getattr(report, STATUS, ""))
+    status: str = getattr(report, STATUS, "")
+    return (status, status[0].upper(), status.upper()) if status else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -45,9 +45,7 @@ class BrokenCheck(pytest.fail.Exception):  # type: ignore[misc, name-defined]  #
 class MilderCheck(pytest.skip.Exception):  # type: ignore[misc, name-defined]  # likewise
     """End of a test whose check asks for a declaration, or shows a figure; likewise."""
 
-    def __init__(self, outcome: Outcome, text: str) -> None:
-        super().__init__(text)
-        self.operad_status = str(outcome.status)
+    operad_status = ""
 
 
 def contract_suite(
@@ -148,7 +146,9 @@ def report(subject: Subject, outcome: Outcome, *, is_strict: bool = False) -> No
             raise BrokenCheck(text, pytrace=False)
         if outcome.status.is_red or (is_strict and outcome.status is Status.UNDECLARED):
             pytest.fail(text, pytrace=False)
-        raise MilderCheck(outcome, text)
+        milder = MilderCheck(text)
+        milder.operad_status = str(outcome.status)
+        raise milder
     if outcome.status is Status.EXPECTED:
         pytest.xfail(outcome.reason)
     if outcome.status is Status.BLOCKED:

@@ -77,7 +77,7 @@ class Violation(Meant, AssertionError):  # noqa: N818 - a finding about an opera
 
 def undeclared(message: str, declares: Declaration) -> Violation:
     """Finding that a declaration would settle."""
-    return Violation(message, f"Say {declares}.", verdict=Verdict.UNDECLARED, declares=declares)
+    return Violation(message, f"Say {declares}.", (), Verdict.UNDECLARED, declares)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import difflib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, final
+from typing import final
 
 import click
 import libcst as cst
@@ -18,9 +18,6 @@ import libcst as cst
 from operad.files import write_atomically
 from operad_check.commands.check.records import CheckedOperator
 from operad_check.trials.violation import Declaration
-
-_FIRST: Final = ("spec", "accepts", "contract")
-"""Attributes of a class behind which a new one stands."""
 
 
 def fixed(text: str, wanted: Mapping[str, Sequence[Declaration]]) -> str:
@@ -83,10 +80,8 @@ class _Writer(cst.CSTTransformer):
         names = [_operator(one.decorator) for one in original_node.decorators]
         for declares in (each for name in names for each in self._wanted.get(name, ())):
             body = list(updated_node.body.body)
-            places = [place for place, line in enumerate(body) if _assigned(line) in _FIRST]
-            has_doc = original_node.get_docstring() is not None
             line = cst.parse_statement(f"{declares.name} = {declares.value}")
-            body.insert(places[-1] + 1 if places else int(has_doc), line)
+            body.insert(int(original_node.get_docstring() is not None), line)
             updated_node = updated_node.with_deep_changes(updated_node.body, body=body)
         return updated_node
 
@@ -105,10 +100,3 @@ def _operator(node: cst.CSTNode) -> str:
     first = node.args[0].value if isinstance(node, cst.Call) and node.args else None
     value = first.evaluated_value if isinstance(first, cst.SimpleString) else None
     return value if isinstance(value, str) else ""
-
-
-def _assigned(line: cst.CSTNode) -> str:
-    """Name to which a statement assigns; "" for any other."""
-    small = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
-    target = small.targets[0].target if isinstance(small, cst.Assign) else None
-    return target.value if isinstance(target, cst.Name) else ""

@@ -43,10 +43,11 @@ def _operators(operators: Sequence[CheckedOperator], unusable: int) -> Cell:
     count = len(operators) + unusable
     red = sum(bool(op.red_ids) for op in operators)
     broken = sum(bool(op.broken_ids) and not op.red_ids for op in operators)
-    asking = sum(bool(op.undeclared_ids) for op in operators)
-    hard = sum(bool(op.hard_ids) for op in operators)
-    more = [f"{asking} want{'s' * (asking == 1)} a declaration"] if asking else []
-    more += [f"{hard} with figures that are not judged"] if hard else []
+    counts = (
+        (sum(bool(op.undeclared_ids) for op in operators), "with a declaration missing"),
+        (sum(bool(op.hard_ids) for op in operators), "with figures that are not judged"),
+    )
+    more = [f"{some} {words}" for some, words in counts if some]
     if not red and not unusable and not broken:
         good = "it passes" if count == 1 else f"all {count} pass"
         return Mark(", ".join([good, *more]), "odd" if more else "good")
@@ -59,16 +60,9 @@ def _operators(operators: Sequence[CheckedOperator], unusable: int) -> Cell:
 
 def _counts(statuses: Iterable[str]) -> str:
     order = (
-        "passed",
-        "wrong",
-        "undeclared",
-        "hard",
-        "no evidence",
-        "unexpected pass",
-        "expected failure",
-        "blocked",
-        "broken",
-    )
+        "passed", "wrong", "undeclared", "hard", "no evidence", "unexpected pass", "expected failure",
+        "blocked", "broken",
+    )  # fmt: skip
     counted = Counter(statuses)
     parts = [f"{counted[status]:,} {status}" for status in order if counted[status]]
     if counted["does not apply"]:
