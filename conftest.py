@@ -17,10 +17,12 @@ import re
 import secrets
 import signal
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
+from itertools import product
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -29,6 +31,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from _pytest.mark.expression import Expression
+from _pytest.mark.structures import ParameterSet
 from hypothesis import settings
 
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -250,9 +253,52 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True
 
 
-def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[pytest.Item] | None:
-    """Make no tests of the contract suites where all of them would be deselected: they take 20 seconds."""
-    return [] if name == CONTRACT and not _takes(collector.config, "contract") else None
+def pytest_pycollect_makeitem(collector: pytest.Module, name: str, obj: Any) -> list[pytest.Item] | None:
+    """Make no tests of contract suites that would all be deselected (20 seconds), and one test of a walk."""
+    if name == CONTRACT and not _takes(collector.config, "contract"):
+        return []
+    if any(mark.name == "walk" for mark in getattr(obj, "pytestmark", ())):
+        setattr(collector.obj, name, walk := _walk(obj))
+        return list(collector._genfunctions(name, walk))  # fixtures may have parameters
+    return None
+
+
+def _walk(test: Callable[..., None]) -> Callable[..., None]:
+    """The test that calls a parametrized one with each row, and ends with the rows that fail.
+
+    A test of its own takes two milliseconds beside what it does. All rows have the same fixtures here.
+    """
+    marks = test.pytestmark  # type: ignore[attr-defined]
+    tables = [(mark.args[0], list(mark.args[1])) for mark in marks if mark.name == "parametrize"]
+    if any(isinstance(each, ParameterSet) for _, values in tables for each in values):
+        raise TypeError(f"{test.__module__}.{test.__name__}: a row of a walk has no mark and no id")
+    names = [[n.strip() for n in (some.split(",") if isinstance(some, str) else some)] for some, _ in tables]
+
+    def walk(**fixtures: Any) -> None:
+        failed = {}
+        for rows in product(*(values for _, values in tables)):
+            row = {
+                name: value
+                for several, values in zip(names, rows, strict=True)
+                for name, value in zip(several, values if len(several) > 1 else [values], strict=True)
+            }
+            try:
+                test(**row, **fixtures)
+            except pytest.skip.Exception:
+                continue
+            except Exception as error:  # noqa: BLE001 - an assertion too
+                failed[f"{row}"[:200]] = error
+        if failed:
+            texts = [f"{row}: {type(error).__name__}: {error}" for row, error in failed.items()]
+            first = next(iter(failed.values()))
+            raise AssertionError("\n".join([f"{len(failed)} rows fail:", *texts])) from first
+
+    given = signature(test)
+    own = [each for each in given.parameters.values() if not any(each.name in several for several in names)]
+    walk.__signature__ = given.replace(parameters=own)  # type: ignore[attr-defined]
+    walk.__doc__, walk.__name__, walk.__module__ = test.__doc__, test.__name__, test.__module__
+    walk.pytestmark = [mark for mark in marks if mark.name != "parametrize"]  # type: ignore[attr-defined]
+    return walk
 
 
 COMPILED_LOOPS = re.compile(

@@ -29,6 +29,8 @@ import pytest
 from tools.workspace import ROOT
 
 BEFORE: Final = "88d4267d"
+WALK: Final = "[*]"
+"""End of the id of a walk's rows, which are tests no more."""
 _MXNET: Final = "tests/conformance/test_mxnet.py"
 _DOCS: Final = "tests/conformance/test_docs.py"
 
@@ -138,19 +140,24 @@ def place_of(old: str, now: Mapping[str, str]) -> tuple[str, str] | None:
     """
     before = next((folder for folder in FOLDERS if old.startswith(folder)), "")
     old = FOLDERS.get(before, "") + old.removeprefix(before)
-    if old in now:
-        return f"the same test, {now[old]}", old
+    if found := _in(now, old):
+        return f"{'the same test' if found == old else 'a row of a walk'}, {now[found]}", found
     for rule in RULES:
-        found = re.fullmatch(rule.old, old, re.S)
-        if found is None:
+        match = re.fullmatch(rule.old, old, re.S)
+        if match is None:
             continue
         if rule.reason and not rule.new:
             return f"gone: {rule.reason}", ""
-        new = rule.rows().get(found["row"], "") if rule.rows else found.expand(rule.new)
+        new = rule.rows().get(match["row"], "") if rule.rows else match.expand(rule.new)
         kind = "a row of a test" if rule.rows else rule.reason or "another test"
-        if new in now:
-            return f"{kind}, {now[new]}", new
+        if found := _in(now, new):
+            return f"{kind}, {now[found]}", found
     return None
+
+
+def _in(now: Mapping[str, str], id: str) -> str:
+    """The id of today's test that is this one, or that has it as a row; empty where there is none."""
+    return next((each for each in (id, id.partition("[")[0] + WALK) if each in now), "")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -159,6 +166,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     for item in session.items:
         suite = next((mark for mark in ("slow", "more") if item.get_closest_marker(mark)), "fast")
         writer.line(f"{suite}\t{item.nodeid}")
+        if item.get_closest_marker("walk"):
+            writer.line(f"{suite}\t{item.nodeid.partition('[')[0]}{WALK}")
 
 
 def collected(root: Path, *plugins: str) -> list[str]:
@@ -215,12 +224,13 @@ def main() -> int:
             old = collected(folder)
     pairs = [line.partition("\t") for line in collected(ROOT, "-p", "tools.test_map") if "\t" in line]
     now = {id: suite for suite, _, id in pairs}
+    rows = sum(id.endswith(WALK) for id in now)
     counts, lost = table(old, now)
     for what, count in counts.most_common():
         print(f"{count:6} {what}")
     for each in lost:
         print(f"lost: {each}")
-    print(f"{len(old)} earlier tests, {len(lost)} lost; {len(now)} tests today")
+    print(f"{len(old)} earlier tests, {len(lost)} lost; {len(now) - rows} tests today, {rows} of them walks")
     return 1 if lost else 0
 
 

@@ -11,6 +11,7 @@ from operad import errors
 CLASSES = [cls for _, cls in inspect.getmembers(errors, inspect.isclass) if cls.__module__ == errors.__name__]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_error_is_of_the_tree_and_of_a_builtin_and_documented(cls):
     assert issubclass(cls, errors.OperadError)

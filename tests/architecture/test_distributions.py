@@ -65,12 +65,14 @@ def test_the_workspace_holds_the_core_the_toolkit_and_plugins() -> None:
     assert PLUGINS
 
 
+@pytest.mark.walk
 @_by_name(ALL)
 def test_is_named_after_its_folder(distribution: Distribution) -> None:
     folder = distribution.folder.name.replace("_", "-")
     assert distribution.name == ("operad" if folder == "core" else f"operad-{folder}")
 
 
+@pytest.mark.walk
 @_by_name(ALL)
 def test_carries_readme_type_marker_and_tests(distribution: Distribution) -> None:
     assert distribution.name in (distribution.folder / "README.md").read_text()
@@ -78,6 +80,7 @@ def test_carries_readme_type_marker_and_tests(distribution: Distribution) -> Non
     assert list((distribution.folder / "tests").rglob("test_*.py"))
 
 
+@pytest.mark.walk
 @_by_name(ALL)
 def test_declares_what_an_index_shows(distribution: Distribution) -> None:
     project = distribution.declared["project"]
@@ -110,12 +113,14 @@ def test_classifiers_name_each_python_that_ran_both_suites() -> None:
         assert [each for each in classifiers if "Python :: 3" in each] == expected, distribution.name
 
 
+@pytest.mark.walk
 @_by_name(ALL)
 def test_metadata_is_as_make_format_writes_it(distribution: Distribution) -> None:
     text = (distribution.folder / "pyproject.toml").read_text()
     assert written(distribution) == text, f"{distribution.name} is stale; run `make format`"
 
 
+@pytest.mark.walk
 @_by_name(ALL)
 @pytest.mark.parametrize("name", ["LICENSE", "NOTICE"])
 def test_carries_the_workspaces_licence(distribution: Distribution, name: str) -> None:
@@ -126,6 +131,7 @@ def test_the_core_says_the_same_version() -> None:
     assert f'__version__ = "{VERSION}"' in (_package_folder(ALL[0]) / "__init__.py").read_text()
 
 
+@pytest.mark.walk
 @_by_name(GUESTS)
 def test_declares_the_range_of_everything_of_ours(distribution: Distribution) -> None:
     project = distribution.declared["project"]
@@ -136,6 +142,7 @@ def test_declares_the_range_of_everything_of_ours(distribution: Distribution) ->
     assert set(ours.values()) == {CORE_RANGE}
 
 
+@pytest.mark.walk
 @_by_name(ALL)
 def test_bounds_every_dependency(distribution: Distribution) -> None:
     for requirement in _declared(distribution).values():
@@ -152,6 +159,7 @@ def test_all_that_use_numpy_declare_one_range() -> None:
 provided = cache(packages_distributions)
 
 
+@pytest.mark.walk
 @_by_name(ALL)
 def test_declares_every_library_it_imports(distribution: Distribution) -> None:
     own_names = provided()
@@ -164,6 +172,7 @@ def test_declares_every_library_it_imports(distribution: Distribution) -> None:
         assert providers & declared, f"{file.relative_to(ROOT)} imports {module}, which is not declared"
 
 
+@pytest.mark.walk
 @_by_name(PLUGINS)
 def test_entry_points_lead_into_its_own_package(distribution: Distribution) -> None:
     groups = distribution.declared["project"].get("entry-points", {})

@@ -19,6 +19,7 @@ def test_the_table_is_what_the_plugins_declare() -> None:
     assert (ROOT / TABLE).read_text() == table(ROOT), f"{TABLE} is stale; run `make format`"
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("plugin", PLUGINS, ids=lambda d: d.name)
 def test_a_hint_names_the_distribution_that_pip_knows(plugin: Distribution) -> None:
     declared = plugin.entry_points("operad.operators")

@@ -94,6 +94,41 @@ def test_a_process_that_crashes_is_reported_with_its_test_and_the_others_go_on(s
     assert "1 failed, 8 passed" in lines[-1]
 
 
+_WALK = """
+import pytest
+
+
+@pytest.fixture(params=["a", "b"])
+def kind(request): return request.param
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize(("name", "limit"), [("low", 2), ("high", 9)])
+def test_rows(number, name, limit, kind):
+    if number == 4:
+        pytest.skip("of a machine")
+    assert number < limit or kind == "b"
+"""
+
+
+def test_a_walk_is_one_test_and_names_the_rows_that_fail(suite: Path) -> None:
+    (suite / "test_few.py").write_text(_WALK)
+    assert order(suite) == ["test_rows[a]", "test_rows[b]"]
+    lines = run(suite)
+    assert "1 failed, 1 passed" in lines[-1]
+    rows = [line[1:].partition(": AssertionError")[0].strip() for line in lines if line.startswith("E  ")]
+    assert [row for row in rows if row.startswith("{")] == [
+        "{'name': 'low', 'limit': 2, 'number': 2}",
+        "{'name': 'low', 'limit': 2, 'number': 3}",
+    ]
+
+
+def test_a_row_of_a_walk_has_no_mark_of_its_own(suite: Path) -> None:
+    (suite / "test_few.py").write_text(_WALK.replace("range(5)", "[pytest.param(1, id='one')]"))
+    assert "a row of a walk has no mark and no id" in "\n".join(run(suite))
+
+
 _ENDLESS = """
 import os
 import threading

@@ -50,6 +50,7 @@ def test_the_parts_are_those_of_the_template(made: Path) -> None:
     assert {part.format(package="operad_example") for part in PARTS} <= files
 
 
+@pytest.mark.walk
 @_by_plugin
 def test_a_plugin_has_every_part(plugin: Distribution) -> None:
     missing = [
@@ -61,6 +62,7 @@ def test_a_plugin_has_every_part(plugin: Distribution) -> None:
     assert missing == []
 
 
+@pytest.mark.walk
 @_by_plugin
 def test_a_plugin_declares_itself_in_the_templates_order(plugin: Distribution, made: Path) -> None:
     template = tomllib.loads((made / "pyproject.toml").read_text())
@@ -72,6 +74,7 @@ def test_a_plugin_declares_itself_in_the_templates_order(plugin: Distribution, m
     assert own["tool"]["hatch"] == {"build": {"targets": {"wheel": {"packages": [f"src/{plugin.package}"]}}}}
 
 
+@pytest.mark.walk
 @_by_plugin
 def test_a_plugin_requires_what_the_template_requires(plugin: Distribution, made: Path) -> None:
     template = tomllib.loads((made / "pyproject.toml").read_text())["project"]["dependencies"]

@@ -48,6 +48,7 @@ def _reexports(body: list[ast.stmt]) -> bool:
     return all(_is_reexport(node) for node in body)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("distribution", ALL, ids=lambda d: d.name)
 def test_init_files_only_reexport(distribution: Distribution) -> None:
     for file in _modules(distribution):
@@ -56,6 +57,7 @@ def test_init_files_only_reexport(distribution: Distribution) -> None:
             assert not others, f"{file.relative_to(ROOT)}:{others[0].lineno} does more than re-export"
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("distribution", ALL, ids=lambda d: d.name)
 def test_modules_stay_small(distribution: Distribution) -> None:
     limit = MAX_LINES_IN_PLUGIN if distribution.is_plugin else MAX_LINES
@@ -64,6 +66,7 @@ def test_modules_stay_small(distribution: Distribution) -> None:
     assert {file: lines for file, lines in sizes.items() if lines > limit} == {}
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("distribution", ALL, ids=lambda d: d.name)
 def test_modules_are_named_for_what_they_hold(distribution: Distribution) -> None:
     nameless = [file.relative_to(ROOT) for file in _modules(distribution) if file.stem in NAMELESS]

@@ -27,6 +27,8 @@ NOW = {
     "b.py::test_old_one": "fast",
     "b.py::test_half": "more",
     "c.py::test_kept": "slow",
+    "c.py::test_walk": "fast",
+    "c.py::test_walk[*]": "fast",
 }
 
 
@@ -42,6 +44,8 @@ NOW = {
         ("a.py::test_double", ("gone: test_all proves it", "")),
         ("a.py::test_half", ("halves are the rule, more", "b.py::test_half")),
         ("a.py::test_no", None),
+        ("c.py::test_walk[2]", ("a row of a walk, fast", "c.py::test_walk[*]")),
+        ("c.py::test_kept[2]", None),
         ("d.py::test_new", None),
     ],
 )

@@ -71,6 +71,7 @@ def _violations(source: str, exempt: object = None) -> list[str]:
     return [found for rule in RULES if rule is not exempt for found in rule(tree)]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("path", sorted(CORE.rglob("*.py")), ids=lambda p: str(p.relative_to(CORE)))
 def test_no_layer_reaches_upwards_by_a_hidden_way(path: Path) -> None:
     assert _violations(path.read_text(), EXEMPT.get(str(path.relative_to(CORE)))) == []

@@ -17,6 +17,7 @@ MODULES = api.modules()
 ROWS = api.rows()
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("module", MODULES)
 def test_every_name_is_here_and_takes_the_same_calls_or_the_table_says_why_not(module: str) -> None:
     missed = [found for found in api.findings(module) if not any(row.covers(found) for row in ROWS)]

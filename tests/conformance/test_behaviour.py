@@ -20,6 +20,7 @@ def found(fact: str) -> Any:
     return json.loads(json.dumps(behaviour.outcome(fact, FACTS[fact], od)))
 
 
+@pytest.mark.walk
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize("fact", FACTS)
 def test_is_as_in_mxnet_or_differs_on_purpose(fact: str) -> None:
@@ -35,6 +36,7 @@ def test_the_record_has_every_fact_and_no_other() -> None:
     assert set(ROWS) <= set(FACTS)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("row", sorted(set(ROWS.values())))
 def test_what_differs_on_purpose_has_its_row(row: str) -> None:
     page = Path(__file__).parents[2] / "docs" / "differences.md"

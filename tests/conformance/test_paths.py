@@ -10,12 +10,14 @@ from tests.conformance.recorded.paths import imports, paths
 MXNET_HAS_IT = "MXNet has it, and no package of operad does: "
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("path", paths())
 def test_a_file_is_imported_by_its_path_or_says_why_it_is_absent(path: str) -> None:
     error = imports().errors.get(path)
     assert error is None or MXNET_HAS_IT in error
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("module", list(record()))
 def test_a_star_brings_every_name_that_is_not_absent(module: str) -> None:
     missing = record()[module].difference(imports().stars.get(module, []))

@@ -209,6 +209,7 @@ def expect_near(dtype: str, found: Any, expected: Any, about: str, *, sums: bool
         )
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", operators())
 def test_all_other_functions_say_why_they_have_no_form(name: str) -> None:
     prop = sample_property(registry.get(name), {})

@@ -36,6 +36,7 @@ def defined(source: str) -> set[str]:
     return found
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("path", "name"), PLACES, ids=[":".join(place) for place in PLACES])
 def test_what_a_walk_names_exists(path: str, name: str) -> None:
     assert name in defined(file_of(path).read_text(encoding="utf-8"))

@@ -73,6 +73,7 @@ def test_every_row_is_read() -> None:
     assert len(lines) == len(every_row())
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("heading", "word", "example"), every_row())
 def test_the_example_can_be_read_and_shows_the_word(heading: str, word: str, example: str) -> None:
     if heading == "Shape lines":

@@ -172,6 +172,7 @@ ORDERS: dict[str, Callable[[int], int]] = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("num_done", [0, 2])
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("size", SIZES)

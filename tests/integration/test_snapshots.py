@@ -63,6 +63,7 @@ def seen(result: Any) -> Any:
     return [seen(item) for item in result] if isinstance(result, (list, tuple)) else result
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("call", "arguments"), CASES.values(), ids=CASES)
 def test_a_change_of_an_argument_after_the_call_changes_nothing(
     gate: threading.Event, call: Call, arguments: Callable[[], list[Any]]
@@ -76,6 +77,7 @@ def test_a_change_of_an_argument_after_the_call_changes_nothing(
     np.testing.assert_equal(seen(result), expected)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("call", "arguments"), CASES.values(), ids=CASES)
 def test_a_change_before_the_call_shows(call: Call, arguments: Callable[[], list[Any]]) -> None:
     """Else the test above could not fail."""

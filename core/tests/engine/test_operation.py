@@ -72,6 +72,7 @@ MISUSES = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("wrong", "message"), MISUSES.values(), ids=MISUSES)
 @pytest.mark.parametrize("method", ["push_sync", "push_async", "new_operator"])
 def test_what_cannot_run_is_refused_where_it_is_pushed(

@@ -78,6 +78,7 @@ def test_a_fill_while_recording_is_refused_or_recorded_as_before():
 TYPES = ("float16", "float32", "float64", "bool", "uint8", "int8", "int32", "int64")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("old", TYPES)
 @pytest.mark.parametrize("new", TYPES)
 def test_a_cast_takes_the_hot_path_and_is_numpys(old, new):

@@ -216,6 +216,7 @@ def outcome(make, **params):
         return str(error)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", list(Typed.params))
 @pytest.mark.parametrize(
     "values",
@@ -239,6 +240,7 @@ def test_a_repeated_call_with_equal_parameters_is_looked_up():
         assert find_invoker(Typed, params)[0] is find_invoker(Typed, dict(params))[0]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     "value",
     [np.array(1), np.array([1]), np.array([1, 0]), np.ones((300, 300))],

@@ -53,6 +53,7 @@ def test_index_arrays_give_copies(key):
     np.testing.assert_array_equal(x.asnumpy(), VALUES)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("key", BASIC + ADVANCED, ids=_name)
 def test_assignment_casts_and_broadcasts(key):
     x = nd.array(VALUES)
@@ -94,6 +95,7 @@ def test_an_ndarray_may_be_the_index():
     np.testing.assert_array_equal(x[(nd.array(VALUES) > 7).astype(bool)].asnumpy(), VALUES[VALUES > 7])
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("shape", "key"),
     [((4,), 0), ((4,), -1), ((4,), np.int64(1)), ((4,), (0,)), ((4,), (..., 0)), ((4,), (0, ...)),
@@ -263,6 +265,7 @@ class TestRecorded:
             x[VALUES > 3]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     "dtype", ["float16", "float32", "float64", "int8", "uint8", "int32", "int64", "bool"]
 )

@@ -110,6 +110,7 @@ def test_text_that_is_a_number_is_converted():
         nd.array(["1", "two"])
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("ctx", ["cpu", "cpu(0)", -1, 0, 3, "", object])
 @pytest.mark.parametrize(
     "call",

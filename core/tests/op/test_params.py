@@ -17,6 +17,7 @@ def made(type_, *args, **options):
     return ParamSet({"p": param(type_, *args, **options)})["p"]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("type_", "given_", "value"),
     [
@@ -57,6 +58,7 @@ def test_values_and_strings_are_read(type_, given_, value):
     assert type(parsed) is type(value)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("type_", "wrong"),
     [

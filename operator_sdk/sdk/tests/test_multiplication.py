@@ -33,6 +33,7 @@ def matrices(dtype: str) -> list[np.ndarray]:
     return [RNG.standard_normal(shape).astype(dtype) for shape in shapes]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("has_bias", [False, True])
 @pytest.mark.parametrize("is_turned", [False, True])
@@ -45,6 +46,7 @@ def test_a_product_is_the_same_either_way(way: str, dtype: str, has_bias: bool, 
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("has_bias", [False, True])
 @pytest.mark.parametrize("adds", [False, True])

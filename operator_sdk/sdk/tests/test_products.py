@@ -45,6 +45,7 @@ def random_factors(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return left, right, out
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("seed", range(80))
 def test_parts_make_up_the_product(seed: int) -> None:
     left, right, out = random_factors(seed)

@@ -15,6 +15,7 @@ LONG = [
 ]  # fmt: skip
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("shape", "axis"), LONG)
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 1.9999, 1.0000001])
 def test_equal_rows_are_added_to_within_1e_6_however_many(shape, axis, value) -> None:

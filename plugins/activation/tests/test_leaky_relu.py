@@ -24,6 +24,7 @@ def reference(act_type: str, x: Any, slope: float) -> Any:
     return scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("act_type", ["leaky", "elu", "selu", "gelu"])
 @pytest.mark.parametrize("slope", [0.0, 0.25, 1.5, -0.5])
 @pytest.mark.parametrize(("dtype", "rtol"), [("float64", 1e-12), ("float32", 2e-6), ("float16", 1e-3)])

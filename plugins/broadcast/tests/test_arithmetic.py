@@ -47,6 +47,7 @@ def operands(lhs: Any, rhs: Any, dtype: str = "float64") -> list[Any]:
     return [left.astype(dtype), right.astype(dtype)]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("lhs", "rhs"), SHAPES, ids=str)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_values_and_gradients(name: str, lhs: Any, rhs: Any) -> None:

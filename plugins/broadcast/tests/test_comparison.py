@@ -22,6 +22,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8", "bool"])
 def test_gives_one_or_zero_in_the_arrays_type(name: str, dtype: str) -> None:

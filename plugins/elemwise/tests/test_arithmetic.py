@@ -53,6 +53,7 @@ def pair(dtype: str = "float64", shape: tuple[int, ...] = (3, 4)) -> list[Any]:
     return [RNG.uniform(0.3, 3, shape).astype(dtype) for _ in range(2)]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_two_arrays_are_combined_in_their_type(name: str, dtype: str) -> None:
@@ -102,6 +103,7 @@ def test_only_what_a_requested_gradient_needs_is_kept(name: str, reads: Any) -> 
         assert [entry.index for entry in entries if entry.kind == "in_data"] == kept
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", SCALAR)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("scalar", [1.5, 2.0])
@@ -115,12 +117,14 @@ def test_a_number_is_combined_in_the_type_of_the_array(name: str, dtype: str, sc
     assert out.dtype == dtype
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", SCALAR)
 @pytest.mark.parametrize("scalar", [1.25, 2.0])
 def test_arithmetic_with_a_number_has_a_gradient(name: str, scalar: float) -> None:
     gradient_check(registry.get(name), [pair()[0]], scalar=scalar)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", [name for name in SCALAR if name not in ("_mod_scalar", "_rmod_scalar")])
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_gradients_with_a_number_keep_the_type(name: str, dtype: str) -> None:
@@ -163,6 +167,7 @@ def test_equal_elements_give_their_gradient_to_the_left_one() -> None:
         assert (gradients[0] > 0).all()
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", COMPARISONS)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8"])
 def test_comparisons_give_ones_and_zeros_in_the_type_of_the_arrays(name: str, dtype: str) -> None:
@@ -254,6 +259,7 @@ def test_a_number_beyond_the_integers_wraps_and_compares_as_it_is() -> None:
         _ = x / float("inf")
 
 
+@pytest.mark.walk
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of infinite and undefined results
 @pytest.mark.parametrize("name", [*SCALAR, *(f"_{name}_scalar" for name in COMPARISONS)])
 @pytest.mark.parametrize(
@@ -313,6 +319,7 @@ def test_a_symbol_of_two_arrays_computes_what_the_function_computes(name: str) -
     np.testing.assert_array_equal(bound.forward()[0].asnumpy(), getattr(od.nd, name)(lhs, rhs).asnumpy())
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", [*SCALAR, *(f"_{name}_scalar" for name in COMPARISONS)])
 def test_a_symbol_with_a_number_computes_what_the_function_computes(name: str) -> None:
     data = od.nd.array(pair()[0], dtype="float32")

@@ -10,6 +10,7 @@ import operad as od
 TYPES = ("float16", "float32", "float64", "int32", "uint8", "int64")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("target", ["float16", "float32", "float64", "int32"])
 def test_half_and_single_precision_are_cast_and_nothing_else(dtype, target):

@@ -29,6 +29,7 @@ def test_add_n_counts_its_arguments_itself() -> None:
     assert executor.forward()[0].asscalar() == 3
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("source", ["float16", "float32", "float64", "int32", "uint8", "bool"])
 @pytest.mark.parametrize("target", ["float16", "float32", "float64", "int32", "uint8", "bool"])
 def test_cast_changes_the_element_type(source: str, target: str) -> None:

@@ -96,6 +96,7 @@ def sample(function: Function, shape: tuple[int, ...], dtype: Any = "float64") -
     return RNG.uniform(function.low, function.high, shape).astype(dtype)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_computes_the_function_in_the_type_of_its_argument(name: str, dtype: str) -> None:
@@ -109,12 +110,14 @@ def test_computes_the_function_in_the_type_of_its_argument(name: str, dtype: str
     assert out.dtype == dtype
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_has_the_gradient_of_the_function(name: str) -> None:
     function = FUNCTIONS[name]
     gradient_check(registry.get(name), [sample(function, (2, 3))], **function.params)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in ("gamma", "gammaln", "erf")])
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_the_gradient_keeps_the_type_of_the_argument(name: str, dtype: str) -> None:
@@ -133,6 +136,7 @@ def test_the_gradient_keeps_the_type_of_the_argument(name: str, dtype: str) -> N
     np.testing.assert_allclose(*gradients, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_gradient_reads_no_more_than_it_needs(name: str) -> None:
     function = FUNCTIONS[name]
@@ -140,6 +144,7 @@ def test_the_gradient_reads_no_more_than_it_needs(name: str) -> None:
     assert tuple(entry.kind for entry in entries if entry.kind != "out_grad") == function.reads
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_empty_and_strided_arrays_are_no_exception(name: str) -> None:
     function = FUNCTIONS[name]
@@ -149,6 +154,7 @@ def test_empty_and_strided_arrays_are_no_exception(name: str) -> None:
     check_forward(op, [data], function.reference, rtol=1e-12, atol=1e-12, **function.params)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_single_number_is_an_array(name: str) -> None:
     function = FUNCTIONS[name]
@@ -162,6 +168,7 @@ def test_a_single_number_is_rounded(name: str) -> None:
     check_forward(registry.get(name), [np.array(-1.6)], FLAT[name](np.array(-1.6)))
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", FLAT)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int8"])
 def test_flat_functions_have_values_and_no_gradient(name: str, dtype: str) -> None:
@@ -234,6 +241,7 @@ def test_erfinv_is_infinite_at_the_ends_and_nan_beyond() -> None:
     np.testing.assert_array_equal(got, [np.nan, -np.inf, np.inf, np.nan])
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in ("hard_sigmoid", "clip")])
 @pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
 def test_functions_of_real_numbers_are_rounded_towards_zero_for_integers(name: str, dtype: str) -> None:
@@ -290,6 +298,7 @@ def test_clip_passes_the_gradient_at_its_bounds() -> None:
     assert x.grad.asnumpy().tolist() == [0, 1, 1, 1, 0]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", [*FUNCTIONS, *FLAT])
 def test_a_symbol_computes_what_the_function_computes(name: str) -> None:
     function = FUNCTIONS.get(name, Function(np.sign))

@@ -22,6 +22,7 @@ from operad_sdk.sums import ADDED_IN_A_ROW
 RNG = np.random.default_rng(71)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("mode", ["clip", "wrap"])
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int64", "bool"])
@@ -57,6 +58,7 @@ def test_an_embedding_infers_its_table_and_its_type() -> None:
     assert words.infer_type(data="int32")[1] == [np.float16]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("count", [0, 1, 7, 3000])
 @pytest.mark.parametrize("width", [1, 33])

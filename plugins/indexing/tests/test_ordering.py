@@ -22,6 +22,7 @@ def _order(data: Any, axis: int | None, is_ascend: bool) -> Any:
     return np.argsort(keys, axis=axis, kind="stable")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("dtype", ["float16", "float32", "uint8", "int64", "bool"])
 @pytest.mark.parametrize("is_ascend", [True, False])
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])

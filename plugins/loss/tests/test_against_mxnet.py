@@ -14,6 +14,7 @@ import operad as od
 CASES = json.loads((Path(__file__).parent / "mxnet" / "losses.json").read_text())
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['operator']}-{CASES.index(case)}")
 def test_computes_what_mxnet_computes(case: dict[str, Any]) -> None:
     data = od.nd.array(case["data"])

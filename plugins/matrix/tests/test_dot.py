@@ -42,6 +42,7 @@ BATCHES: list[tuple[Any, Any, dict[str, bool], str]] = [
 ]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("op", "lhs", "rhs", "params", "letters"),
     [(Dot, *case) for case in DOTS] + [(BatchDot, *case) for case in BATCHES],

@@ -43,6 +43,7 @@ def test_extra_axes_are_batches_everywhere() -> None:
             assert op().infer_shape([square.shape])[1] == [square.shape]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("lead", LEADS, ids=str)
 @pytest.mark.parametrize(("ta", "tb"), list(product([False, True], repeat=2)))
 @pytest.mark.parametrize("alpha", [1.0, 2.5])
@@ -291,6 +292,7 @@ CALLS: dict[str, tuple[int, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("prefix", ["linalg_", "_linalg_"])
 @pytest.mark.parametrize("name", CALLS)
 def test_runs_imperatively_and_symbolically_in_single_precision(name: str, prefix: str) -> None:

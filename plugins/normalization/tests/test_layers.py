@@ -165,6 +165,7 @@ def test_bad_input_is_refused() -> None:
         LayerNorm(axis=2).infer_shape([(3, 4), None, None])
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e19, 1e25, 1e36])
 @pytest.mark.parametrize(
     "shape", [(4, 6, 2), (3, 4, 300), (8, 16, 40)]

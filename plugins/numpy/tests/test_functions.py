@@ -96,6 +96,7 @@ def test_every_entry_point_has_calls_here() -> None:
     assert sorted(CALLS) == NAMES
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", NAMES)
 def test_a_function_gives_what_numpy_gives(name: str) -> None:
     try:

@@ -23,6 +23,7 @@ def close(found, expected):
     np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     "ufunc",
     [u for u in (*protocol._UNARY, *protocol._EXPRESSIONS) if u is not np.invert],
@@ -33,6 +34,7 @@ def test_a_ufunc_of_one_array_gives_what_numpy_gives(ufunc):
     close(ufunc(nd.array(VALUES)), ufunc(VALUES))
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     "ufunc",
     [u for u in (*protocol._SYMMETRIC, *OPERATORS) if u is not np.matmul],
@@ -66,6 +68,7 @@ def test_a_ufunc_that_keeps_integers_is_computed():
     close(np.square(nd.array([1, 3], dtype="int32")), [1, 9])
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", ["mean", "sum", "prod", "max", "min", "std", "var", "any", "all"])
 @pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": (0, 1)}, {"axis": -1, "keepdims": True}])
 @pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "bool"])

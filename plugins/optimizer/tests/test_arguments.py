@@ -18,6 +18,7 @@ SCHEDULERS = [
 ]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize(
     ("given", "meant"),

@@ -237,6 +237,7 @@ def test_settings_that_no_optimizer_has_are_passed_over() -> None:
     assert type(update.optimizer) is od.optimizer.SGD
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("seed", range(300))
 def test_flipped_bits_are_refused_or_change_numbers_alone(seed: int) -> None:
     update = od.optimizer.get_updater(od.optimizer.SGD(momentum=0.9))

@@ -75,6 +75,7 @@ def pool(data: Any, params: dict[str, Any]) -> Any:
     return out
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     "kind",
     [

@@ -13,6 +13,7 @@ from operad_reduce.argmax import ArgMax, ArgMaxChannel, ArgMin
 RNG = np.random.default_rng(43)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])

@@ -55,6 +55,7 @@ def norm(order: int) -> Callable[..., Any]:
     return of
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize(("params", "axes"), AXES + EXCLUDED, ids=str)
 @pytest.mark.parametrize("name", REDUCTIONS)
@@ -66,6 +67,7 @@ def test_values_and_gradients(name: str, params: dict[str, Any], axes: Any, keep
     gradient_check(op, [data], keepdims=keepdims, **params)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize(("params", "axes"), AXES, ids=str)
 @pytest.mark.parametrize("order", [1, 2])

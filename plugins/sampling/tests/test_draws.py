@@ -167,6 +167,7 @@ def test_integer_parameters_are_as_good_as_floating_ones() -> None:
     np.testing.assert_array_equal(draws.asnumpy(), np.zeros((2, 3)))
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("shape", "expected"), [((), ()), (3, (3,)), ((2, 0), (2, 0)), ((2, 3), (2, 3))])
 def test_a_shape_is_a_number_or_a_tuple(family: str, shape: Any, expected: tuple[int, ...]) -> None:

@@ -123,6 +123,7 @@ def nested(depth):
     return value
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [

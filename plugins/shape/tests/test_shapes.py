@@ -42,6 +42,7 @@ ERRORS: list[tuple[Any, dict[str, Any], list[Any], str]] = [
 ]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("op", "params", "shapes", "text"), ERRORS)
 def test_what_does_not_fit_is_named(op: Any, params: dict[str, Any], shapes: list[Any], text: str) -> None:
     with pytest.raises(ShapeError) as caught:

@@ -91,6 +91,7 @@ CASES: list[tuple[str, Any, list[Any], dict[str, Any], Any]] = [
 IDS = [case[0] for case in CASES]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("title", "op", "inputs", "params", "expected"), CASES, ids=IDS)
 def test_values_and_gradients(
     title: str, op: Any, inputs: list[Any], params: dict[str, Any], expected: Any
@@ -100,6 +101,7 @@ def test_values_and_gradients(
     gradient_check(op, inputs, **params)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int32", "int64", "uint8", "bool"])
 @pytest.mark.parametrize(("title", "op", "inputs", "params", "expected"), CASES, ids=IDS)
 def test_every_element_type_is_moved_unchanged(
@@ -116,6 +118,7 @@ def test_every_element_type_is_moved_unchanged(
         np.testing.assert_array_equal(got, want.astype(dtype))
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("title", "op", "inputs", "params", "expected"), CASES, ids=IDS)
 def test_strided_inputs_give_the_same(
     title: str, op: Any, inputs: list[Any], params: dict[str, Any], expected: Any

@@ -35,6 +35,7 @@ NAMES = """
 """The functions and classes that MXNet 1.9.1's module defines."""
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", NAMES.split())
 def test_every_name_is_there_or_absent_for_a_reason(name: str) -> None:
     found = getattr(tu, name)

@@ -16,6 +16,7 @@ JUDGED_FROM_OUTCOMES = {"R506", "X801", "X803", "X806"}
 RUN = [id for id, check in ENTRIES.items() if "Within" in check.words]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("check", ENTRIES.values(), ids=list(ENTRIES))
 def test_every_check_says_what_why_and_how(check):
     assert re.fullmatch(r"[SFBMRDAX][1-8]\d\d", check.id)
@@ -26,11 +27,13 @@ def test_every_check_says_what_why_and_how(check):
     assert check.example.strip()
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("check", ENTRIES.values(), ids=list(ENTRIES))
 def test_every_example_is_python(check):
     ast.parse(check.example)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("check", ENTRIES.values(), ids=list(ENTRIES))
 def test_every_example_is_an_operator_or_says_why_it_is_none(check):
     assert ("Within" in check.words) != ("Not run" in check.words)

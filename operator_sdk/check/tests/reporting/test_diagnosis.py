@@ -43,6 +43,7 @@ def test_what_passed_explains_nothing():
     assert echoes([passed, *red("B302")]) == {"B301": "", "B302": ""}
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("id", sorted({*ECHOES, *(echo for found in ECHOES.values() for echo in found)}))
 def test_only_checks_are_named(id):
     assert id in entries()

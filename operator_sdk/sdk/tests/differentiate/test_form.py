@@ -112,6 +112,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=list(FUNCTIONS))
 def test_a_form_computes_what_the_function_does(function, dtype):
@@ -204,6 +205,7 @@ def test_forms_in_float32_and_in_float64_are_equal():
     assert traced(function, numbers())[0] == traced(function, numbers(dtype=np.float64))[0]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("function", "reason"),
     [

@@ -128,6 +128,7 @@ def expect_derivatives(function, arrays, order=3):
         function = gradient
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("ufunc", UNARY, ids=lambda u: u.__name__)
 def test_ufuncs_of_one_array(ufunc):
     expect_derivatives(lambda xs: ufunc(xs[0]), [X])
@@ -138,6 +139,7 @@ def test_ufuncs_of_two_arrays_that_broadcast(ufunc):
     expect_derivatives(lambda xs: ufunc(xs[0], xs[1]), [X, Y[1:2]])
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions(name):
     expect_derivatives(lambda xs: FUNCTIONS[name](xs[0]), [X])

@@ -79,6 +79,7 @@ def reference(op, x):
         return PRIMITIVES[op].evaluate(x.astype(np.longdouble))
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("op", [*OWN, *OF_VECTOR_CODE])
 def test_error_stays_below_the_stated_bound(op, dtype):

@@ -12,6 +12,7 @@ NAMED = [name for name in PRIMITIVES if name not in {one.name for one in _MACHIN
 VALUES = np.array([-1.5, -0.5, 0.0, 0.5, 1.0, 2.5, np.inf, -np.inf, np.nan], np.float32)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", NAMED)
 def test_a_form_with_a_primitive_is_what_the_primitive_computes(name):
     primitive = PRIMITIVES[name]

@@ -67,6 +67,7 @@ def numeric(function, args, wrt, step=1e-6):
     return (function.map(*up) - function.map(*down)) / (2 * step)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("op", REAL)
 def test_slope_of_a_primitive_is_the_limit_of_difference_quotients(op):
     function = alone(op)
