@@ -87,7 +87,6 @@ IN_PLACE = {
     "core/src/operad/cli/group.py": "a formatter of help, which writes no file",
     "operator_sdk/check/src/operad_check/new/add.py": "files of the author's own package",
     "plugins/module/src/operad_module/state_file.py": "an archive in memory",
-    "plugins/module/src/operad_module/updates.py": "a temporary file, which a store reads at once",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -20,12 +21,19 @@ from operad_sdk.vector import machine
 from operator_sdk.sdk.tests.cached_kinds import kinds
 from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector_code import require_vector_code
+from tools.workspace import ROOT
 
 pytestmark = [
     pytest.mark.serial,
     pytest.mark.skipif(os.name != "posix", reason="permissions, pipes and links are POSIX ones"),
 ]
 KINDS = ["kernel", "loop", "tune", "check"]
+SOURCES = (
+    "core/src/**/*.py",
+    "operator_sdk/*/src/**/*.py",
+    "plugins/*/src/**/*.py",
+    "contrib_ops/*/src/**/*.py",
+)
 
 
 @pytest.fixture
@@ -194,6 +202,62 @@ def test_threads_that_write_one_file_at_once_leave_a_whole_one(folder):
     run_together(work, contents)
     assert found == [True] * 80
     assert files(folder) == [path]
+
+
+WRITERS = {
+    "operator_sdk/sdk/src/operad_sdk/vector/machine.py": "kernel",
+    "operator_sdk/sdk/src/operad_sdk/jit.py": "loop",
+    "operator_sdk/check/src/operad_check/commands/tune/command.py": "tune",
+    "operator_sdk/check/src/operad_check/commands/check/last_run.py": "check",
+}
+
+
+def test_every_module_that_writes_into_the_cache_has_its_kind_here():
+    found = {}
+    for path in (path for pattern in SOURCES for path in ROOT.glob(pattern)):
+        text = path.read_text("utf-8")
+        if re.search(r"\bcache(_files)?\.(save|write)\(", text):
+            found[path.relative_to(ROOT).as_posix()] = text
+    assert found.keys() == WRITERS.keys()
+    assert sorted(WRITERS.values()) == sorted(KINDS)
+
+
+RACING = """
+import sys
+from pathlib import Path
+from operator_sdk.sdk.tests.cached_kinds import kinds
+
+print("ready", flush=True)
+input()
+for kind in kinds(Path(sys.argv[1])).values():
+    for _ in range(5):
+        kind.keep()
+        value = kind.use()
+        assert value == kind.without or kind.keep is not kind.use, value
+        for path in Path(sys.argv[2]).rglob("*.*"):
+            if path.is_file() and path.suffix != ".tmp":
+                path.unlink(missing_ok=True)
+"""
+
+
+@pytest.mark.more
+def test_processes_that_write_use_and_remove_one_file_at_once_compute_right_values(tmp_path):
+    require_vector_code()
+    folder = tmp_path / "cache"
+    racing = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", RACING, str(tmp_path), str(folder)],
+            env={**os.environ, "OPERAD_CACHE_DIR": str(folder)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    assert [process.stdout.readline() for process in racing] == ["ready\n"] * 3
+    for process in racing:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=100)[1] for process in racing]
+    assert [process.returncode for process in racing] == [0, 0, 0], said
 
 
 PROGRAM = """

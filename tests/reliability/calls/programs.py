@@ -133,12 +133,13 @@ def _states(folder: Path) -> list[bytes]:
 
 def connections(folder: Path) -> str:
     """Ask a listener until each question is answered, and as a store's link take another way at last."""
-    listener = Listener("127.0.0.1", lambda tag, content: (tag, [bytes(content)[::-1]]))
+    listener: Any = None
     found: list[bytes] = []
     connection: Any = None
     errors = 0
     while len(found) < 6:
         try:
+            listener = listener or Listener("127.0.0.1", lambda tag, content: (tag, [bytes(content)[::-1]]))
             connection = connection or Connection(listener.address, 10.0)
             request = connection.send(1, [bytes([len(found)]) * 1000])
             found.append(bytes(connection.receive(request.number)[1]))

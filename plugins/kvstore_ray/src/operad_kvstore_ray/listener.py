@@ -80,8 +80,8 @@ class Listener:
         try:
             connected, (host, *_) = self._socket.accept()
         except OSError as error:  # the other side has gone, or there is no descriptor left
-            if error.errno in _NO_ROOM:
-                self._make_room()
+            if error.errno in _NO_ROOM:  # and the connection that waits is seen again at once
+                self._refuse(self._strangers[0]) if self._strangers else time.sleep(_PAUSE_S)
             return
         connected.setblocking(False)
         waiting = Counter(one.host for one in self._strangers)
@@ -96,12 +96,6 @@ class Listener:
             connected.send(stranger.nonce)
         except OSError:
             self._refuse(stranger)
-
-    def _make_room(self) -> None:
-        if self._strangers:
-            self._refuse(self._strangers[0])
-        else:
-            time.sleep(_PAUSE_S)  # else the connection that waits would be seen again at once, and again
 
     def _oldest_of(self, host: str) -> _Stranger:
         return next(one for one in self._strangers if one.host == host)

@@ -99,7 +99,7 @@ def _try_all() -> None:
 
 
 def _process_state() -> dict[str, object]:
-    """What all code of a process shares, and a loader does not put back."""
+    """Settings that all code of a process shares, and that a loader does not put back."""
     handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
     return {
         "the current folder": os.getcwd(),
