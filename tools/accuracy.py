@@ -238,7 +238,7 @@ def true_gradients(trial: Trial) -> list[Truth | None]:
 
 
 def _of_double(trial: Trial, values: Callable[[Trial], Sequence[Any]]) -> list[Truth | None]:
-    """What the operator gives in double; nothing of a trial that is in double itself."""
+    """Results of the operator in double; none of a trial that is in double itself."""
     if _type(trial) != np.float32:
         return []
     try:

@@ -67,6 +67,6 @@ ZOO = [
     Fault("B313", rectified, "at 0 the slope is that of both sides and once more"),
     Fault("B313", clipped, "at a bound the sign is wrong"),
     Fault("B313", Largest, "ties multiply the gradient"),
-    Fault("B314", softplus, "the slope of another branch than the ordinary one is wrong"),
-    Fault("B314", slide, "the traced form of a gradient knows one branch of two"),
+    Fault("B314 B301", softplus, "the slope of another branch than the ordinary one is wrong"),
+    Fault("B314 B312", slide, "the traced form of a gradient knows one branch of two"),
 ]
