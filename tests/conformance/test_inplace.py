@@ -17,15 +17,12 @@ from operad_check.trials.subject import subject_of
 from operad_check.trials.trial import Trial
 from tools.workspace import ROOT, distributions
 
-NAMES = {
+OPERATORS = {
     registry.get(name): name
     for distribution in distributions(ROOT)
     if distribution.is_plugin
     for name in distribution.entry_points("operad.operators")
-}
-OPERATORS = list(NAMES.values())
-BY_HAND = {name for cls, name in NAMES.items() if len(cls.kernels) > 1}
-"""Operators for which someone wrote kernels; all have those that follow from their functions."""
+}.values()
 NAMED = ["tanh", "broadcast_mul", "LeakyReLU", "Activation", "smooth_l1"]
 """Operators of which pairs are known to be declared."""
 MOST_CASES = 8
@@ -49,9 +46,8 @@ def compared(name):
     return count
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=() if one in BY_HAND else pytest.mark.more) for one in OPERATORS]
-)
+@pytest.mark.more  # those that are named stay among the fast
+@pytest.mark.parametrize("name", OPERATORS)
 def test_every_kernel_computes_declared_pairs_in_one_memory(name):
     compared(name)
 

@@ -246,6 +246,7 @@ def compare_orders(seed: int, networks: int) -> int:
     return len(right)
 
 
+@pytest.mark.more
 def test_bits_do_not_depend_on_what_was_bound_before():
     for seed in seeds(1):
         assert compare_orders(seed, networks=2) >= 10

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -254,4 +255,10 @@ class PoolMachine(RuleBasedStateMachine):
         return sum(handle.capacity_bytes for handle in self.live.values())
 
 
-TestPoolAgainstModel = PoolMachine.TestCase
+class TestPoolAgainstModel(PoolMachine.TestCase):
+    settings = settings(max_examples=50)
+
+
+@pytest.mark.more
+class TestPoolAgainstModelForLong(PoolMachine.TestCase):
+    """As many examples as the profile says."""

@@ -74,8 +74,15 @@ def expect_near(found: list[Any], expected: list[Any], dtype: str) -> None:
             )
 
 
-@pytest.mark.parametrize("mean", [0.0, 1000.0])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("dtype", "mean"),
+    [
+        ("float32", 1000.0),
+        ("float64", 0.0),
+        pytest.param("float32", 0.0, marks=pytest.mark.more),
+        pytest.param("float64", 1000.0, marks=pytest.mark.more),
+    ],
+)
 @pytest.mark.parametrize("shape", [(1100, 1000), (60, 30_000), (250_000, 7)])
 def test_blocks_of_rows_give_the_gradients_of_the_whole(shape: Any, dtype: str, mean: float) -> None:
     arrays = layer(*shape, dtype, mean)
