@@ -245,7 +245,7 @@ def pythons() -> dict[str, str]:
 
 
 def row(name: str, threads: int, seconds: float) -> dict[str, Any]:
-    """What all libraries take for one network."""
+    """Figures of all libraries for one network."""
     found: dict[str, Any] = {}
     for library, python in pythons().items():
         one = "--xla_cpu_multi_thread_eigen=false" if threads == 1 else ""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from operad.autograd.function import FunctionCall
-from operad.autograd.program import accumulate_grad, backward_program
+from operad.autograd.program import backward_program
 from operad.autograd.walk import gradients_by_node, with_zero_grad
 from operad.boundary import boundary, shortened
 from operad.errors import ArgumentError, GradientError
@@ -23,6 +23,8 @@ from operad.imperative import (
     Scope,
     TapeEntry,
     TapeNode,
+    copy_into,
+    execute,
     overlap_check,
     refuse_traced,
     tape_of,
@@ -168,9 +170,22 @@ def _run(
             program.run(nodes, head_grads, results, train_mode)
         for result, buffer in zip(results, buffers, strict=True):
             if result is not buffer.grad:
-                accumulate_grad(result, buffer.grad, REQUESTS[buffer.req])
+                _accumulate_grad(result, buffer.grad, buffer.req)
     if not retain_graph:
         _free(nodes)
+
+
+def _accumulate_grad(value: Array, target: Array, request: str) -> None:
+    """Put a gradient into an array."""
+    if request == "add":
+        args, const = (target._data, value._data), (value._chunk.var,)
+        execute(_add_into, args, target.ctx, const, (target._chunk.var,), "_grad_add", reads_mutable=True)
+    else:
+        copy_into(target, value)
+
+
+def _add_into(target: Any, value: Any) -> None:
+    target += value
 
 
 def _refuse_freed(nodes: Sequence[TapeNode | Marked]) -> None:

@@ -49,8 +49,6 @@ from operad.imperative import (
     Plan,
     TapeEntry,
     TapeNode,
-    copy_into,
-    execute,
     version_of,
 )
 from operad.op import Gradient, OpReq
@@ -336,19 +334,6 @@ def _kept(nodes: Sequence[TapeNode]) -> list[Array]:
         for node in nodes:
             node.check_unchanged()
     return found
-
-
-def accumulate_grad(value: Array, target: Array, request: OpReq | None) -> None:
-    """Put a gradient into an array."""
-    if request is OpReq.ADD:
-        args, const = (target._data, value._data), (value._chunk.var,)
-        execute(_add_into, args, target.ctx, const, (target._chunk.var,), "_grad_add", reads_mutable=True)
-    else:
-        copy_into(target, value)
-
-
-def _add_into(target: Any, value: Any) -> None:
-    target += value
 
 
 _programs: Final[dict[Any, BackwardProgram]] = registry.follow({})
