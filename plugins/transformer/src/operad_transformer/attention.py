@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from operad_sdk import (
     Array,
     Contract,
-    Distribution,
     Index,
-    OpContext,
     OperatorProperty,
     Real,
-    ResourceRequest,
     Shape,
+    Tolerance,
+    blocked_sum,
     operator,
     param,
 )
@@ -56,29 +53,29 @@ def _spread(mask: Array | None, group_size: int) -> Array | None:
 
 def _summed(slope: Array, shape: Shape) -> Array:
     """The gradient of a mask of this shape."""
-    return slope.sum(axis=tuple(axis for axis in range(2) if shape[axis] == 1), keepdims=True)
+    return blocked_sum(slope, tuple(axis for axis in range(2) if shape[axis] == 1), keepdims=True)
 
 
 def _one_by_one(
     query: Array, key: Array, value: Array, *given: Array,
-    mask_for: str = "none", use_length: bool = False, causal: bool = False, group_size: int = 1, **_: Any,
+    mask_for: str = "none", use_length: bool = False, use_kept: bool = False, causal: bool = False,
+    group_size: int = 1,
 ) -> Array:  # fmt: skip
     """Attention by its definition."""
-    mask = np.broadcast_to(given[0], (*query.shape[:3], key.shape[2])) if mask_for != "none" else None
+    every, left = (*query.shape[:3], key.shape[2]), list(given)
+    mask = np.broadcast_to(left.pop(0) if mask_for != "none" else 0, every)
+    lengths = left.pop(0) if use_length else np.full(len(query), key.shape[2])
+    kept = left.pop(0) if use_kept else np.broadcast_to(1, every)
     output = np.zeros((*query.shape[:3], value.shape[3]), query.dtype)
     for batch, head, place in np.ndindex(query.shape[:3]):
-        seen = key.shape[2]
+        seen = min(key.shape[2], max(int(np.ceil(lengths[batch])), 0))
         if causal:
-            seen = max(place + 1 + key.shape[2] - query.shape[2], 0)
-        if use_length:
-            seen = min(seen, max(int(np.ceil(given[-1][batch])), 0))
+            seen = min(seen, max(place + 1 + key.shape[2] - query.shape[2], 0))
         keys, values = (array[batch, head // group_size, :seen] for array in (key, value))
-        scores = keys @ query[batch, head, place] / np.sqrt(query.shape[3])
-        if mask is not None:
-            scores = scores + mask[batch, head, place, :seen]
+        scores = keys @ query[batch, head, place] / np.sqrt(query.shape[3]) + mask[batch, head, place, :seen]
         powers = np.exp(scores - scores.max(initial=-np.inf))
         if seen:
-            output[batch, head, place] = powers @ values / powers.sum()
+            output[batch, head, place] = (powers * kept[batch, head, place, :seen]) @ values / powers.sum()
     return output
 
 
@@ -92,8 +89,8 @@ class Attention(OperatorProperty):
         value: (B, G, T, V).
         mask: (1, 1, L, T), (1, H, L, T) or (B, H, L, T), where mask_for says so.
         length: (B,), where use_length is set.
+        kept: (B, H, L, T), where use_kept is set: factors of the softmax, as Dropout of ones gives them.
         output: (B, H, L, V).
-        kept (hidden): (B, H, L, T), where p is not 0.
 
     Example:
         >>> import operad as od
@@ -113,69 +110,56 @@ class Attention(OperatorProperty):
     )  # fmt: skip
     use_length = param(bool, False, doc="Take length, how many keys of each item of the batch are seen.")
     group_size = param(int, 1, ge=1, doc="How many heads of queries share one of keys and values.")
-    p = param(float, 0.0, ge=0, lt=1, doc="Probability that a share is dropped in training.")
+    use_kept = param(bool, False, doc="Take kept, which the softmax is multiplied by.")
 
     spec = (
         "query:(B, G*group_size, L, D), key:(B, G, T, D), value:(B, G, T, V),"
         "mask:(B if mask_for == 'items' else 1, 1 if mask_for == 'all' else G*group_size, L, T)"
-        " if mask_for != 'none', length:any(B) if use_length"
-        " -> output:(B, G*group_size, L, V), hidden kept:(B, G*group_size, L, T) if p > 0; T >= 1, D >= 1"
+        " if mask_for != 'none', length:any(B) if use_length, kept:(B, G*group_size, L, T) if use_kept"
+        " -> output:(B, G*group_size, L, V); T >= 1, D >= 1"
     )
     accepts = {"query": "floating"}
     compute_dtype = "float32"
-    constant_outputs = ("kept",)
     contract = Contract(
         reference=_one_by_one,
-        narrowed={"reference": "a dropped share is random"},
         inputs={
             "query": _BOUNDED,
             "key": _BOUNDED,
             "length": Index("key", axis=2, first=1, inclusive=True),
         },
-        distribution=Distribution(
-            mean=lambda prop: 1 - prop.p,
-            variance=lambda prop: prop.p * (1 - prop.p),
-            draws=lambda prop, inputs, outputs: outputs[1] * (1 - prop.p),
-            params=({"p": 0.25}, {"p": 0.5}),
-        ),
+        tolerances={"float32": Tolerance(1e-5, 4e-6, "slopes of scores are differences that cancel")},
     )
 
-    def forward_resource(self, in_shapes: Any) -> list[ResourceRequest]:
-        """Random numbers, if shares are dropped."""
-        return [ResourceRequest.RANDOM] if self.p > 0 else []
-
     def forward(
-        op_ctx: OpContext, is_train: bool, query: Array, key: Array, value: Array, mask: Array | None,
-        length: Array | None, causal: bool, group_size: int, p: float, kept: Array | None,
+        query: Array, key: Array, value: Array, mask: Array | None, length: Array | None, kept: Array | None,
+        causal: bool, group_size: int,
     ) -> Array:  # fmt: skip
         """The definition."""
-        queries = _grouped(query, group_size)
-        shares = _shares(queries, key, length, _spread(mask, group_size), causal)
+        shares = _shares(_grouped(query, group_size), key, length, _spread(mask, group_size), causal)
         if kept is not None:
-            kept[...] = 1
-            if is_train:
-                kept[...] = (op_ctx.requested[0].generator.random(kept.shape) >= p) / (1 - p)
             shares = shares * _grouped(kept, group_size)
         return (shares @ value[:, :, None]).reshape(*query.shape[:3], value.shape[3])
 
     def backward(
         output_grad: Array, query: Array, key: Array, value: Array, mask: Array | None, length: Array | None,
         kept: Array | None, causal: bool, group_size: int,
-    ) -> tuple[Array | None, ...]:  # fmt: skip
+    ) -> tuple[Array | float | None, ...]:  # fmt: skip
         """With `dS = P (dP - sum(dP P))`; of keys and values the sum over those that share them."""
         queries, grads = _grouped(query, group_size), _grouped(output_grad, group_size)
         shares = _shares(queries, key, length, _spread(mask, group_size), causal)
-        slope, used = grads @ value[:, :, None].swapaxes(-1, -2), shares
+        by_share, used, kept_grad = grads @ value[:, :, None].swapaxes(-1, -2), shares, None
         if kept is not None:
-            slope, used = slope * _grouped(kept, group_size), shares * _grouped(kept, group_size)
-        slope = shares * (slope - (slope * shares).sum(axis=-1, keepdims=True))
+            kept_grad = (by_share * shares).reshape(kept.shape)
+            by_share, used = by_share * _grouped(kept, group_size), shares * _grouped(kept, group_size)
+        slope = shares * (by_share - (by_share * shares).sum(axis=-1, keepdims=True))
         scaled = slope / key.shape[-1] ** 0.5
         return (
             (scaled @ key[:, :, None]).reshape(query.shape),
-            (scaled.swapaxes(-1, -2) @ queries).sum(axis=2),
-            (used.swapaxes(-1, -2) @ grads).sum(axis=2),
+            blocked_sum(scaled.swapaxes(-1, -2) @ queries, 2),
+            blocked_sum(used.swapaxes(-1, -2) @ grads, 2),
             None if mask is None else _summed(slope.reshape(*query.shape[:3], key.shape[2]), mask.shape),
-            None,
+            None if length is None else 0.0,
+            kept_grad,
         )
 
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, Drawn, DType, OperatorProperty, Shape, operator, param, positive
+from operad_sdk import (
+    Array,
+    Contract,
+    Drawn,
+    DType,
+    OperatorProperty,
+    Shape,
+    blocked_sum,
+    operator,
+    param,
+    positive,
+)
 
 
 def _log_shares(data: Array) -> Array:
@@ -75,10 +86,12 @@ class CrossEntropy(OperatorProperty):
     def forward(data: Array, label: Array, weight: Array | None, smoothing: float, ignored: int) -> Array:
         """The definition."""
         counted, classes, own, total = _rows(label, weight, ignored, data.dtype)
-        logs = _log_shares(data)
-        spread = logs if weight is None else logs * weight
-        at_label = own * logs[np.arange(len(label)), classes]
-        losses = -(1 - smoothing) * at_label - smoothing * spread.mean(axis=1)
+        rows, logs = np.arange(len(label)), _log_shares(data)
+        losses = np.zeros_like(data, shape=len(label))
+        if smoothing < 1:
+            losses = losses - (1 - smoothing) * (own * logs[rows, classes])
+        if smoothing > 0:
+            losses = losses - smoothing * (logs if weight is None else logs * weight).mean(axis=1)
         return np.where(counted, losses, 0).sum(keepdims=True) / total
 
     def data_grad(
@@ -86,10 +99,25 @@ class CrossEntropy(OperatorProperty):
     ) -> Array:
         """`(sum(target) softmax(data) - target) / total` in the rows that count."""
         counted, classes, own, total = _rows(label, weight, ignored, data.dtype)
-        slope, spread = np.exp(_log_shares(data)), smoothing / data.shape[1]
-        if weight is not None:
-            slope = slope * ((1 - smoothing) * own + smoothing * weight.mean())[:, None]
-            spread = spread * weight
-        slope = slope - spread
-        slope[np.arange(len(label)), classes] -= (1 - smoothing) * own
+        shares = np.exp(_log_shares(data))
+        slope = shares.copy()
+        slope[np.arange(len(label)), classes] -= 1
+        slope = (1 - smoothing) * slope
+        if weight is None:
+            slope = slope + smoothing * (shares - 1 / data.shape[1])
+        else:
+            mean = weight.mean()
+            slope = slope * own[:, None] + smoothing * (shares * mean - weight / data.shape[1])
         return np.where(counted[:, None], slope * (output_grad / total), 0)
+
+    def weight_grad(
+        output_grad: Array, data: Array, label: Array, weight: Array, output: Array, smoothing: float,
+        ignored: int,
+    ) -> Array:  # fmt: skip
+        """Of what each row adds to the loss by a class, less the loss for each row of that label."""
+        counted, classes, _, total = _rows(label, weight, ignored, data.dtype)
+        logs = _log_shares(data)
+        is_label = counted[:, None] & (classes[:, None] == np.arange(data.shape[1]))
+        at_label = np.where(is_label, (1 - smoothing) * logs + output, 0)
+        spread = np.where(counted[:, None], logs * (smoothing / data.shape[1]), 0)
+        return -blocked_sum(at_label + spread, 0) * (output_grad / total)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, blocked_sum, operator, param
 
 
 def _deviation(data: Array, eps: float) -> Array:
@@ -52,4 +52,4 @@ class RMSNorm(OperatorProperty):
 
     def weight_grad(output_grad: Array, data: Array, eps: float) -> Array:
         """`g n`, summed over the rows."""
-        return (output_grad * data / _deviation(data, eps)).sum(axis=tuple(range(data.ndim - 1)))
+        return blocked_sum(output_grad * data / _deviation(data, eps), tuple(range(data.ndim - 1)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, operator, param
+from operad_sdk import Array, Contract, Distinct, OperatorProperty, operator, param
 
 
 def _reference(data: Array, k: int) -> Array:
@@ -35,7 +35,7 @@ class TopKGating(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     k = param(int, 2, ge=1, doc="How many of each row.")
-    contract = Contract(reference=_reference)
+    contract = Contract(reference=_reference, inputs={"data": Distinct()})
 
     def forward(data: Array, k: int) -> Array:
         """The definition."""

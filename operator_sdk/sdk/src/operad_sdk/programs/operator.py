@@ -11,6 +11,7 @@ from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext
 from operad_sdk.declare.recorded import OF_MODE, functions_of, traced_program
 from operad_sdk.differentiate import TraceError
 from operad_sdk.programs.program import Program
+from operad_sdk.programs.tiles import TiledProgram, in_tiles
 from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.cost_rule import Estimates
 
@@ -31,7 +32,7 @@ class PartsProgram(NamedTuple):
         cost: Estimates of both ways, with the calls of the steps.
     """
 
-    program: Program
+    program: Program | TiledProgram
     names: Sequence[str]
     cost: Estimates
 
@@ -71,7 +72,8 @@ def _made(call: KernelCall, parts: Sequence[str], is_train: bool, always: bool) 
     cost = program.cost.plus(Estimates(0.0, _STEP_US * program.num_kernels + _CALL_US * others))
     if not always and not cost.favour_vectors:
         return f"NumPy's own calls are faster: {cost.numpy_us:.3g} us and {cost.vector_us:.3g} us, estimated"
-    return PartsProgram(program, [name for name, _ in results], cost)
+    walked = in_tiles(program, always=always) or program
+    return PartsProgram(walked, [name for name, _ in results], cost)
 
 
 def reason_against(parts: Sequence[str], call: KernelCall, *, always: bool) -> str | None:
@@ -99,7 +101,7 @@ def explained(parts: Sequence[str], call: KernelCall) -> str:
 def scratch_bytes_of(parts: Sequence[str], call: KernelCall) -> int:
     """Memory between the steps of a call's program."""
     found = program_of(call, parts, is_train=True)
-    return 0 if isinstance(found, str) else found.program.whole.size_bytes
+    return 0 if isinstance(found, str) else found.program.size_bytes
 
 
 def _modes(prop: Any, parts: Sequence[str]) -> Sequence[bool]:

@@ -45,6 +45,8 @@ class Program:
         always: Whether kernels are taken where NumPy's calls are faster, too.
 
     Attributes:
+        inputs: As given.
+        results: As given.
         specs: Shape and type of each result.
         cost: Estimates of what kernels compute, by them and by NumPy's calls.
         num_kernels: How many kernels there are.
@@ -54,7 +56,7 @@ class Program:
     """
 
     def __init__(self, inputs: Sequence[Node], results: Sequence[Node], *, always: bool = False) -> None:
-        self._inputs, self._results = inputs, results
+        self.inputs, self.results = inputs, results
         self._clusters = Clusters(inputs, results, always=always)
         self._plans: dict[tuple[int, ...], Plan] = {}
         self.specs = [(node.value.shape, node.value.dtype) for node in results]
@@ -74,7 +76,7 @@ class Program:
         """The steps that some results need. Kernels are the same whatever is wanted, and so are bits."""
         found = self._plans.get(wanted)
         if found is None:
-            given = self._inputs, [self._results[number] for number in wanted], self._clusters
+            given = self.inputs, [self.results[number] for number in wanted], self._clusters
             try:
                 found = Plan(*given)
             except CycleError:  # of readers of arrays that are written
@@ -85,7 +87,12 @@ class Program:
     @property
     def whole(self) -> Plan:
         """The steps of all results."""
-        return self.plan(tuple(range(len(self._results))))
+        return self.plan(tuple(range(len(self.results))))
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory between the steps."""
+        return self.whole.size_bytes
 
     def explained(self) -> str:
         """The steps in words."""
