@@ -79,24 +79,6 @@ def test_the_slope_of_a_density_is_found_before_it_meets_the_gradient(
     assert data.grad.asnumpy().ravel()[-1] == pytest.approx(gradient, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "params"),
-    [
-        ("normal", (0.5, 0.25)),
-        ("gamma", (30.0, 1.5)),
-        ("poisson", (31.0,)),
-        ("negative_binomial", (20.5, 0.4)),
-    ],
-)
-def test_single_precision_has_the_digits_of_double(name: str, params: tuple[float, ...]) -> None:
-    x = np.arange(1, 41, dtype=np.float32)[None]
-    single = [od.nd.array(np.float32(value).reshape(-1)) for value in params]
-    found = getattr(od.nd, f"random_pdf_{name}")(od.nd.array(x), *single).asnumpy()
-    wide = density(name, x, *([np.float32(value)] for value in params))
-    is_normal = wide > np.finfo(np.float32).smallest_normal
-    np.testing.assert_allclose(found[is_normal], wide[is_normal], rtol=1e-7)
-
-
 def test_single_precision_of_many_shares_has_the_digits_of_double() -> None:
     sample = np.random.default_rng(7).dirichlet(np.full(12, 3.0), 5).astype(np.float32)[None]
     alpha = np.full((1, 12), 3.0, np.float32)

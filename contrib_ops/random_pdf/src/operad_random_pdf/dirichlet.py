@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_random_pdf.densities import log_gamma
-from operad_random_pdf.family import finished, wide
+from operad_random_pdf.family import finished
 from operad_sdk import (
     Array,
     Contract,
@@ -32,7 +32,8 @@ def _spread(alpha: Array, sample: Array) -> Array:
 
 
 def _log_density(sample: Array, alpha: Array) -> Array:
-    sample, alpha = wide(sample, alpha)
+    # in double precision: units of the logarithm are units of its exponential
+    sample, alpha = sample.astype(np.float64), alpha.astype(np.float64)
     powers = ((_spread(alpha, sample) - 1) * np.log(sample)).sum(axis=-1)
     constant = log_gamma.map(alpha.sum(axis=-1)) - log_gamma.map(alpha).sum(axis=-1)
     return powers + constant.reshape(constant.shape + (1,) * (powers.ndim - constant.ndim))

@@ -16,11 +16,6 @@ def spread(value: Array, sample: Array) -> Array:
     return np.broadcast_to(column, sample.shape)
 
 
-def wide(*arrays: Array) -> list[Array]:
-    """Arrays in double precision: in an exponential, units of the logarithm are units of the result."""
-    return [array.astype(np.float64) for array in arrays]
-
-
 def finished(is_log: bool, log_density: Array) -> Array:
     """The result, out of the density's logarithm."""
     return log_density if is_log else np.exp(log_density)
@@ -45,14 +40,13 @@ class Density(OperatorProperty):
 
     def density(self, sample: Array, *values: Array) -> Array:
         """The density of each sample, or its logarithm."""
-        found = self.log_density.map(*wide(sample, *(spread(value, sample) for value in values)))
-        return finished(self.is_log, found).astype(sample.dtype)
+        return finished(self.is_log, self.log_density.map(sample, *(spread(v, sample) for v in values)))
 
     def slope(self, of: str, output_grad: Array, sample: Array, *values: Array) -> Array:
         """Gradient of `sample` or a parameter: `p d(log p)`, summed over the samples of a distribution."""
         spread_out = [spread(value, sample) for value in values]
         slope = self.slopes[of].map(sample, *spread_out)
         if not self.is_log:
-            slope = slope * np.exp(self.log_density.map(*wide(sample, *spread_out))).astype(sample.dtype)
+            slope = slope * np.exp(self.log_density.map(sample, *spread_out))
         slope = slope * output_grad
         return slope if of == "sample" else slope.sum(axis=tuple(range(values[0].ndim, sample.ndim)))
