@@ -35,6 +35,7 @@ from operad_check.cases.params import joint_values, planned_values, required_par
 from operad_check.cases.shapes import num_sizes
 from operad_check.cases.strategies import case_of, completed_types, made
 from operad_check.cases.values import Values
+from operad_check.comparison.reference import call_reference
 from operad_check.plan.companions import companions
 from operad_check.plan.profile import Profile
 from operad_check.plan.rows import rows
@@ -42,7 +43,7 @@ from operad_check.trials.cause import is_own
 from operad_check.trials.kernels import can_compute, is_possible
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial, raising
-from operad_check.trials.violation import OperatorRaised
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _FLOATS: Final = ("float32", "float64", "float16")
 
@@ -333,7 +334,10 @@ def _is_applicable(kernel: Kernel, prop: Any, in_shapes: Any, in_types: Any) -> 
 
 
 def _is_linear(subject: Subject, prop: Any, in_shapes: Any, in_types: Any) -> bool:
-    """Return whether a shorter array takes memory like itself, and not for every pair of its places."""
+    """Return whether a shorter array takes memory like itself, and not for every pair of its places.
+
+    A reference, which may compare each element with each other, is asked as well.
+    """
     shapes = [tuple(_FAR_PROBE if n == _FAR else n for n in shape) for shape in in_shapes]
     try:
         types = completed_types(subject, prop, in_types[0]) if in_types else None
@@ -342,8 +346,10 @@ def _is_linear(subject: Subject, prop: Any, in_shapes: Any, in_types: Any) -> bo
         trial = Trial(subject, case_of(subject, prop, prop.get_params(), shapes, types, True, 0))
         tracemalloc.start()
         trial.forward()
+        if subject.contract.reference is not None:
+            call_reference(subject.contract.reference, trial, trial.inputs)
         return tracemalloc.get_traced_memory()[1] < _FAR_PROBE**2 // 2
-    except OperatorRaised:
+    except (OperatorRaised, Violation):
         return False
     finally:
         tracemalloc.stop()
