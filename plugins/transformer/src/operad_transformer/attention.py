@@ -226,6 +226,7 @@ class CachedAttention(OperatorProperty):
     contract = Contract(
         reference=_reference_of_cache,
         states_move="always",
+        no_numeric_gradient="it decodes with a trained network, through which nothing is differentiated",
         inputs={"query": _BOUNDED, "key": _BOUNDED, "keys": _BOUNDED, "offset": Index("max_length")},
     )
 

@@ -89,7 +89,7 @@ class TiledProgram:
         """The steps in words."""
         steps = self._tile(self.num_rows)[1].explained()
         after = f", then {self._after[1].explained()}" if self._after else ""
-        return f"in tiles of {self.num_rows} positions: {steps}{after}"
+        return f"in tiles of {self.num_rows}: {steps}{after}"
 
     def run(
         self,
@@ -106,10 +106,14 @@ class TiledProgram:
             made = [np.empty(node.value.shape, node.value.dtype) for node in self._hoisted]
             self._before.run(op_ctx, arrays, tuple(range(len(made))), made)
             found.update(zip(self._hoisted, made, strict=True))
+        own = {results[number]: target for number, target in zip(wanted, targets, strict=True)}
         numbers = tuple(i for i, node in enumerate(self._of_tiles) if node in needed)
         for number in numbers:
             node = self._of_tiles[number]
-            found[node] = np.zeros(node.value.shape, node.value.dtype)
+            whole = own[node] if node in own else np.empty(node.value.shape, node.value.dtype)
+            found[node] = whole
+            if self._cut.kinds[node] == _SUM:
+                whole[...] = 0
         for begin in range(0, self._cut.length if numbers else 0, self.num_rows):
             self._run_tile(op_ctx, begin, numbers, found)
         if self._after is not None:
@@ -119,7 +123,7 @@ class TiledProgram:
             outs = [targets[wanted.index(number)] for number in late]
             program.run(op_ctx, given, tuple(self._late.index(results[number]) for number in late), outs)
         for number, target in zip(wanted, targets, strict=True):
-            if results[number] not in self._late:
+            if results[number] not in self._late and found[results[number]] is not target:
                 target[...] = found[results[number]]
 
     def _run_tile(
