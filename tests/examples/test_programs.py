@@ -15,6 +15,7 @@ from examples import (
     custom_softmax,
     distributed,
     fine_tuning,
+    gpt,
     language_model,
     lenet,
     matrix_factorization,
@@ -27,6 +28,7 @@ PROGRAMS = (
     bucketing,
     custom_softmax,
     fine_tuning,
+    gpt,
     language_model,
     lenet,
     matrix_factorization,
@@ -81,6 +83,15 @@ def test_language_model_knows_more_than_the_frequency_of_letters() -> None:
 
     assert model < 5.5
     assert frequencies > 20
+
+
+@pytest.mark.slow
+def test_gpt_knows_more_than_the_frequency_of_letters() -> None:
+    loss, frequencies, written, _ = gpt.train(epochs=2)
+
+    assert loss < 2.0
+    assert frequencies > 3
+    assert written.startswith(gpt.PROMPT)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from operad_sdk import (
     param,
 )
 
-_BOUNDED = Real(above=-16, below=16)  # products have to be in range
+_BOUNDED = Real(above=-4, below=4)  # scores have to be in range
 _LOWEST = -1e30
 """Below every score; what is left of a row of which nothing is seen."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from operad_sdk import (
@@ -11,6 +13,7 @@ from operad_sdk import (
     DType,
     OperatorProperty,
     Shape,
+    Shapes,
     blocked_sum,
     operator,
     param,
@@ -23,9 +26,7 @@ def _log_shares(data: Array) -> Array:
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
-def _rows(
-    label: Array, weight: Array | None, ignored: int, dtype: DType
-) -> tuple[Array, Array, Array | float, Array]:
+def _rows(label: Array, weight: Array | None, ignored: int, dtype: DType) -> tuple[Array, Array, Any, Array]:
     """Rows that count, classes of all, weights of these, and their sum, or 1 if it is 0."""
     counted = label != ignored
     classes = np.where(counted, label, 0)
@@ -46,7 +47,7 @@ def _reference(data: Array, label: Array, *weight: Array, smoothing: float, igno
     return np.array([loss / total if total else 0.0])
 
 
-def _labels(rng: np.random.Generator, shape: Shape, prop: CrossEntropy, shapes: dict[str, Shape]) -> Array:
+def _labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Shapes) -> Array:
     """Classes; a quarter of the rows do not count."""
     labels = rng.integers(0, shapes["data"][1], shape)
     return np.where(rng.random(shape) < 0.25, prop.ignored, labels)

@@ -15,7 +15,7 @@ tile has as many elements as there are keys, times the rows in it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil
+from math import ceil, prod
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -76,12 +76,15 @@ class TiledProgram:
         self._hoisted = cut.hoisted(self._of_tiles)
         self._before = Program(graph.inputs, self._hoisted, always=always) if self._hoisted else None
         self._after = self._made(self._late, None) if self._late else None
+        self._numbers: dict[tuple[int, ...], tuple[int, ...]] = {}
         tile = self._tile(num_rows)[1]
+        if cut.length % num_rows:
+            self._tile(cut.length % num_rows)  # what runs may not compile
         sums = [node for node in self._of_tiles if kinds[node] == _SUM]
-        self.size_bytes = (
+        self.size_bytes: int = (
             tile.size_bytes
             + sum(node.value.nbytes for node in (*sums, *self._hoisted))
-            + sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for shape, dtype in tile.specs)
+            + sum(dtype.itemsize * prod(shape) for shape, dtype in tile.specs)
             + (self._after[1].size_bytes if self._after else 0)
         )
 
@@ -100,14 +103,13 @@ class TiledProgram:
     ) -> None:
         """Compute some results; as `Program.run`."""
         results = self._graph.results
-        needed = behind([results[number] for number in wanted])
         found: dict[Node, NDArray[Any]] = dict(zip(self._graph.inputs, arrays, strict=True))
         if self._before is not None:
             made = [np.empty(node.value.shape, node.value.dtype) for node in self._hoisted]
             self._before.run(op_ctx, arrays, tuple(range(len(made))), made)
             found.update(zip(self._hoisted, made, strict=True))
         own = {results[number]: target for number, target in zip(wanted, targets, strict=True)}
-        numbers = tuple(i for i, node in enumerate(self._of_tiles) if node in needed)
+        numbers = self._needed(wanted)
         for number in numbers:
             node = self._of_tiles[number]
             whole = own[node] if node in own else np.empty(node.value.shape, node.value.dtype)
@@ -125,6 +127,15 @@ class TiledProgram:
         for number, target in zip(wanted, targets, strict=True):
             if results[number] not in self._late and found[results[number]] is not target:
                 target[...] = found[results[number]]
+
+    def _needed(self, wanted: tuple[int, ...]) -> tuple[int, ...]:
+        """The numbers of what tiles compute for some results."""
+        found = self._numbers.get(wanted)
+        if found is None:
+            needed = behind([self._graph.results[number] for number in wanted])
+            found = tuple([i for i, node in enumerate(self._of_tiles) if node in needed])
+            self._numbers[wanted] = found
+        return found
 
     def _run_tile(
         self, op_ctx: OpContext, begin: int, numbers: tuple[int, ...], found: dict[Node, NDArray[Any]]
@@ -429,4 +440,4 @@ def _sums(node: Node, axes: dict[Node, int]) -> bool:
     if primitive.function is not np.matmul:
         return False
     a, b = args
-    return axes.get(a) == a.value.ndim - 1 and axes.get(b) == b.value.ndim - 2
+    return bool(axes.get(a) == a.value.ndim - 1 and axes.get(b) == b.value.ndim - 2)
