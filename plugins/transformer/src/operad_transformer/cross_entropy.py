@@ -37,6 +37,18 @@ def _rows(label: Array, weight: Array | None, ignored: int, dtype: DType) -> tup
     return counted, classes, own, np.where(total == 0, 1, total)
 
 
+def _loss(data: Array, label: Array, weight: Array | None, smoothing: float, ignored: int) -> Array:
+    """The mean loss, of shape (1,)."""
+    counted, classes, own, total = _rows(label, weight, ignored, data.dtype)
+    rows, logs = np.arange(len(label)), _log_shares(data)
+    losses = np.zeros_like(data, shape=len(label))
+    if smoothing < 1:
+        losses = losses - (1 - smoothing) * (own * logs[rows, classes])
+    if smoothing > 0:
+        losses = losses - smoothing * (logs if weight is None else logs * weight).mean(axis=1)
+    return np.where(counted, losses, 0).sum(keepdims=True) / total
+
+
 def _reference(data: Array, label: Array, *weight: Array, smoothing: float, ignored: int) -> Array:
     loss, total, weights = 0.0, 0.0, weight[0] if weight else np.ones_like(data, shape=data.shape[1])
     for row, place in zip(data, label, strict=True):
@@ -86,14 +98,7 @@ class CrossEntropy(OperatorProperty):
 
     def forward(data: Array, label: Array, weight: Array | None, smoothing: float, ignored: int) -> Array:
         """The definition."""
-        counted, classes, own, total = _rows(label, weight, ignored, data.dtype)
-        rows, logs = np.arange(len(label)), _log_shares(data)
-        losses = np.zeros_like(data, shape=len(label))
-        if smoothing < 1:
-            losses = losses - (1 - smoothing) * (own * logs[rows, classes])
-        if smoothing > 0:
-            losses = losses - smoothing * (logs if weight is None else logs * weight).mean(axis=1)
-        return np.where(counted, losses, 0).sum(keepdims=True) / total
+        return _loss(data, label, weight, smoothing, ignored)
 
     def data_grad(
         output_grad: Array, data: Array, label: Array, weight: Array | None, smoothing: float, ignored: int
@@ -112,13 +117,13 @@ class CrossEntropy(OperatorProperty):
         return np.where(counted[:, None], slope * (output_grad / total), 0)
 
     def weight_grad(
-        output_grad: Array, data: Array, label: Array, weight: Array, output: Array, smoothing: float,
+        output_grad: Array, data: Array, label: Array, weight: Array, smoothing: float,
         ignored: int,
     ) -> Array:  # fmt: skip
         """Of what each row adds to the loss by a class, less the loss for each row of that label."""
         counted, classes, _, total = _rows(label, weight, ignored, data.dtype)
-        logs = _log_shares(data)
+        logs, loss = _log_shares(data), _loss(data, label, weight, smoothing, ignored)
         is_label = counted[:, None] & (classes[:, None] == np.arange(data.shape[1]))
-        at_label = np.where(is_label, (1 - smoothing) * logs + output, 0)
+        at_label = np.where(is_label, (1 - smoothing) * logs + loss, 0)
         spread = np.where(counted[:, None], logs * (smoothing / data.shape[1]), 0)
         return -blocked_sum(at_label + spread, 0) * (output_grad / total)
