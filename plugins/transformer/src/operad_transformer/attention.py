@@ -127,7 +127,7 @@ class Attention(OperatorProperty):
             "key": _BOUNDED,
             "length": Index("key", axis=2, first=1, inclusive=True),
         },
-        tolerances={"float32": Tolerance(1e-5, 4e-6, "slopes of scores are differences that cancel")},
+        tolerances={"float32": Tolerance(1e-4, 5e-5, "scores of 20 are 2e-6 off, and slopes cancel")},
     )
 
     def forward(
