@@ -125,6 +125,8 @@ class Attention(OperatorProperty):
         inputs={
             "query": _BOUNDED,
             "key": _BOUNDED,
+            "value": _BOUNDED,
+            "mask": _BOUNDED,
             "length": Index("key", axis=2, first=1, inclusive=True),
         },
         tolerances={"float32": Tolerance(1e-4, 5e-5, "scores of 20 are 2e-6 off, and slopes cancel")},

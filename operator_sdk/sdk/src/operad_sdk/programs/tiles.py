@@ -88,12 +88,9 @@ class TiledProgram:
         return f"in tiles of {self.num_rows}: {steps}{after}"
 
     def run(
-        self,
-        op_ctx: OpContext,
-        arrays: Sequence[NDArray[Any]],
-        wanted: tuple[int, ...],
+        self, op_ctx: OpContext, arrays: Sequence[NDArray[Any]], wanted: tuple[int, ...],
         targets: Sequence[NDArray[Any]],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Compute some results; as `Program.run`."""
         results = self._graph.results
         found: dict[Node, NDArray[Any]] = dict(zip(self._graph.inputs, arrays, strict=True))
