@@ -140,3 +140,20 @@ def test_random_programs_in_tiles_compute_what_the_functions_do(batch, drawn_see
             for i, target in zip(some, targets, strict=True):
                 np.testing.assert_array_equal(target, expected[i], str((function.seed, i)))
     assert num_tiled
+
+
+def test_what_reads_a_sum_over_rows_is_not_walked_along_them(monkeypatch):
+    for name, value in {"LEAST_BYTES": 1, "TILE_BYTES": 1, "LEAST_ROWS": 1, "LARGEST_SHARE": 1e9}.items():
+        monkeypatch.setattr(tiles, f"_{name}", value)
+
+    def function(x, w):
+        scores = x @ w
+        centred = scores - scores.sum(axis=0, keepdims=True)
+        return [centred @ w.T, np.maximum(centred, 0).sum(axis=1)]
+
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-4, 5, shape).astype(SINGLE) for shape in ((6, 5), (5, 7))]
+    made = in_tiles(traced(function, [(6, 5), (5, 7)], SINGLE), always=True)
+    assert made is not None
+    for found, expected in zip(computed(made, arrays), function(*arrays), strict=True):
+        np.testing.assert_array_equal(found, expected)
