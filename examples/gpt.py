@@ -8,8 +8,7 @@ what they write. Decoding binds the same layers for one letter, with a cache of 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +19,7 @@ from examples.data import load_text
 PROMPT = "The "
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """What a network is made of."""
 
     layers: int = 4

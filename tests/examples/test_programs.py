@@ -16,6 +16,7 @@ from examples import (
     custom_softmax,
     distributed,
     fine_tuning,
+    gpt,
     gradient_penalty,
     language_model,
     lenet,
@@ -30,6 +31,7 @@ PROGRAMS = (
     compiled,
     custom_softmax,
     fine_tuning,
+    gpt,
     gradient_penalty,
     language_model,
     lenet,
@@ -95,6 +97,15 @@ def test_language_model_knows_more_than_the_frequency_of_letters() -> None:
 
     assert model < 5.5
     assert frequencies > 20
+
+
+@pytest.mark.slow
+def test_gpt_knows_more_than_the_frequency_of_letters() -> None:
+    loss, frequencies, written, _ = gpt.train(epochs=2)
+
+    assert loss < 2.0
+    assert frequencies > 3
+    assert written.startswith(gpt.PROMPT)
 
 
 @pytest.mark.slow

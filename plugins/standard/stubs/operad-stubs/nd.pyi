@@ -189,6 +189,10 @@ def Pooling(data: NDArray, kernel: int | Sequence[int] = (), pool_type: Literal[
     """The maximum, mean, sum or Lp norm of each window, in one to three dimensions."""
     ...
 
+def RMSNorm(data: NDArray, weight: NDArray, eps: float = 1e-06, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`data / sqrt(mean(data^2) + eps) * weight`, over the last axis."""
+    ...
+
 def RNN(data: NDArray, parameters: NDArray, state: NDArray, state_cell: NDArray = ..., sequence_length: NDArray = ..., *, state_size: int, num_layers: int, bidirectional: bool = False, mode: Literal['rnn_relu', 'rnn_tanh', 'lstm', 'gru'], p: float = 0.0, state_outputs: bool = False, projection_size: int | None = None, lstm_state_clip_min: float | None = None, lstm_state_clip_max: float | None = None, lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Recurrent layers, one upon another, in one direction or both."""
     ...
@@ -977,6 +981,10 @@ def argsort(data: NDArray, axis: int | None = -1, is_ascend: bool = True, dtype:
     """The numbers of elements in order along an axis."""
     ...
 
+def attention(query: NDArray, key: NDArray, value: NDArray, mask: NDArray = ..., length: NDArray = ..., kept: NDArray = ..., causal: bool = False, mask_for: Literal['none', 'all', 'heads', 'items'] = 'none', use_length: bool = False, group_size: int = 1, use_kept: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`softmax(query key^T / sqrt(D) + mask) value` of each head; 0 for a query that sees no key."""
+    ...
+
 def batch_dot(lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Literal['csr', 'default', 'row_sparse'] | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Matrix products of the last two axes, one for each position along the others."""
     ...
@@ -1081,6 +1089,10 @@ def broadcast_to(data: NDArray, shape: int | Sequence[int] = (), *, out: NDArray
     """The data with axes of length 1 repeated to a shape."""
     ...
 
+def cached_attention(query: NDArray, key: NDArray, value: NDArray, offset: NDArray, keys: NDArray, values: NDArray, max_length: int, group_size: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Write keys and values to a cache, and attend to all that it holds up to each query."""
+    ...
+
 def cast(data: NDArray, dtype: DTypeLike, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Every element as another type; numbers with a fraction lose it where integers are asked for."""
     ...
@@ -1119,6 +1131,10 @@ def cosh(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: 
 
 def crop(data: NDArray, begin: int | Sequence[int | None], end: int | Sequence[int | None], step: int | Sequence[int | None] = (), *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """A part of the data, by begin, end and step on the leading axes."""
+    ...
+
+def cross_entropy(data: NDArray, label: NDArray, weight: NDArray = ..., smoothing: float = 0.0, ignored: int = -100, use_weight: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The mean of `-sum(weight * target * log softmax(data))` over the rows that count."""
     ...
 
 def cumsum(a: NDArray, axis: int | None = None, dtype: DTypeLike | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1215,6 +1231,14 @@ def gammaln(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ct
 
 def gather_nd(data: NDArray, indices: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The elements, or parts, of an array at points."""
+    ...
+
+def geglu(gate: NDArray, value: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`gelu_tanh(gate) value`; the gradients are `value gelu_tanh'(gate)` and `gelu_tanh(gate)`."""
+    ...
+
+def gelu_tanh(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = x (1 + tanh(u)) / 2` with `u = sqrt(2 / pi) (x + 0.044715 x^3)`; `dy/dx = s + 2 x s (1 - s) du/dx` with `s = 1 / (1 + e^-2u)`."""
     ...
 
 def hard_sigmoid(data: NDArray, alpha: float = 0.2, beta: float = 0.5, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1597,6 +1621,10 @@ def rmspropalex_update(weight: NDArray, grad: NDArray, n: NDArray, g: NDArray, d
     """`delta = gamma2 delta - lr grad / sqrt(n - g^2 + epsilon)`, and then `weight = weight + delta`."""
     ...
 
+def rotary_embedding(data: NDArray, offset: NDArray = ..., base: float = 10000.0, layout: Literal['halves', 'pairs'] = 'halves', use_offset: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Pair `i` of the last axis, of length `d`, turned by the angle `position * base^(-2 i / d)`."""
+    ...
+
 def round(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The whole number next to `x`; halves away from 0."""
     ...
@@ -1671,6 +1699,10 @@ def signsgd_update(weight: NDArray, grad: NDArray, lr: float, wd: float = 0.0, r
 
 def signum_update(weight: NDArray, grad: NDArray, mom: NDArray, lr: float, momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, wd_lh: float = 0.0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`mom = momentum mom - (1 - momentum) (grad + wd weight)`, the negative of an average gradient."""
+    ...
+
+def silu(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = x s(x)` with `s(x) = 1 / (1 + e^-x)`; `dy/dx = s + x s (1 - s)`."""
     ...
 
 def sin(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1757,6 +1789,10 @@ def swapaxes(data: NDArray, dim1: int = 0, dim2: int = 0, *, out: NDArray | Sequ
     """The data with two axes exchanged."""
     ...
 
+def swiglu(gate: NDArray, value: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`silu(gate) value`; the gradients are `value silu'(gate)` and `silu(gate)`."""
+    ...
+
 def take(a: NDArray, indices: NDArray, axis: int = 0, mode: Literal['clip', 'raise', 'wrap'] = 'clip', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Parts of an array along an axis, by their numbers."""
     ...
@@ -1771,6 +1807,10 @@ def tanh(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: 
 
 def tile(data: NDArray, reps: int | Sequence[int], *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The data repeated as a whole along each axis."""
+    ...
+
+def top_k_gating(data: NDArray, k: int = 2, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`softmax` of the `k` largest of each row; zeros elsewhere."""
     ...
 
 def topk(data: NDArray, axis: int | None = -1, k: int = 1, ret_typ: Literal['both', 'indices', 'mask', 'value'] = 'indices', is_ascend: bool = False, dtype: DTypeLike = 'float32', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:

@@ -156,6 +156,10 @@ def Pooling(data: Symbol = ..., kernel: int | Sequence[int] = (), pool_type: Lit
     """The maximum, mean, sum or Lp norm of each window, in one to three dimensions."""
     ...
 
+def RMSNorm(data: Symbol = ..., weight: Symbol = ..., eps: float = 1e-06, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`data / sqrt(mean(data^2) + eps) * weight`, over the last axis."""
+    ...
+
 def RNN(data: Symbol = ..., parameters: Symbol = ..., state: Symbol = ..., state_cell: Symbol = ..., sequence_length: Symbol = ..., *, state_size: int, num_layers: int, bidirectional: bool = False, mode: Literal['rnn_relu', 'rnn_tanh', 'lstm', 'gru'], p: float = 0.0, state_outputs: bool = False, projection_size: int | None = None, lstm_state_clip_min: float | None = None, lstm_state_clip_max: float | None = None, lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Recurrent layers, one upon another, in one direction or both."""
     ...
@@ -944,6 +948,10 @@ def argsort(data: Symbol = ..., axis: int | None = -1, is_ascend: bool = True, d
     """The numbers of elements in order along an axis."""
     ...
 
+def attention(query: Symbol = ..., key: Symbol = ..., value: Symbol = ..., mask: Symbol = ..., length: Symbol = ..., kept: Symbol = ..., causal: bool = False, mask_for: Literal['none', 'all', 'heads', 'items'] = 'none', use_length: bool = False, group_size: int = 1, use_kept: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`softmax(query key^T / sqrt(D) + mask) value` of each head; 0 for a query that sees no key."""
+    ...
+
 def batch_dot(lhs: Symbol = ..., rhs: Symbol = ..., transpose_a: bool = False, transpose_b: bool = False, forward_stype: Literal['csr', 'default', 'row_sparse'] | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Matrix products of the last two axes, one for each position along the others."""
     ...
@@ -1048,6 +1056,10 @@ def broadcast_to(data: Symbol = ..., shape: int | Sequence[int] = (), *, name: s
     """The data with axes of length 1 repeated to a shape."""
     ...
 
+def cached_attention(query: Symbol = ..., key: Symbol = ..., value: Symbol = ..., offset: Symbol = ..., keys: Symbol = ..., values: Symbol = ..., *, max_length: int, group_size: int = 1, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Write keys and values to a cache, and attend to all that it holds up to each query."""
+    ...
+
 def cast(data: Symbol = ..., *, dtype: DTypeLike, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Every element as another type; numbers with a fraction lose it where integers are asked for."""
     ...
@@ -1086,6 +1098,10 @@ def cosh(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | 
 
 def crop(data: Symbol = ..., *, begin: int | Sequence[int | None], end: int | Sequence[int | None], step: int | Sequence[int | None] = (), name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """A part of the data, by begin, end and step on the leading axes."""
+    ...
+
+def cross_entropy(data: Symbol = ..., label: Symbol = ..., weight: Symbol = ..., smoothing: float = 0.0, ignored: int = -100, use_weight: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The mean of `-sum(weight * target * log softmax(data))` over the rows that count."""
     ...
 
 def cumsum(a: Symbol = ..., axis: int | None = None, dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1182,6 +1198,14 @@ def gammaln(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str]
 
 def gather_nd(data: Symbol = ..., indices: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The elements, or parts, of an array at points."""
+    ...
+
+def geglu(gate: Symbol = ..., value: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`gelu_tanh(gate) value`; the gradients are `value gelu_tanh'(gate)` and `gelu_tanh(gate)`."""
+    ...
+
+def gelu_tanh(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = x (1 + tanh(u)) / 2` with `u = sqrt(2 / pi) (x + 0.044715 x^3)`; `dy/dx = s + 2 x s (1 - s) du/dx` with `s = 1 / (1 + e^-2u)`."""
     ...
 
 def hard_sigmoid(data: Symbol = ..., alpha: float = 0.2, beta: float = 0.5, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1520,6 +1544,10 @@ def rmspropalex_update(weight: Symbol = ..., grad: Symbol = ..., n: Symbol = ...
     """`delta = gamma2 delta - lr grad / sqrt(n - g^2 + epsilon)`, and then `weight = weight + delta`."""
     ...
 
+def rotary_embedding(data: Symbol = ..., offset: Symbol = ..., base: float = 10000.0, layout: Literal['halves', 'pairs'] = 'halves', use_offset: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Pair `i` of the last axis, of length `d`, turned by the angle `position * base^(-2 i / d)`."""
+    ...
+
 def round(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The whole number next to `x`; halves away from 0."""
     ...
@@ -1594,6 +1622,10 @@ def signsgd_update(weight: Symbol = ..., grad: Symbol = ..., *, lr: float, wd: f
 
 def signum_update(weight: Symbol = ..., grad: Symbol = ..., mom: Symbol = ..., *, lr: float, momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, wd_lh: float = 0.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`mom = momentum mom - (1 - momentum) (grad + wd weight)`, the negative of an average gradient."""
+    ...
+
+def silu(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = x s(x)` with `s(x) = 1 / (1 + e^-x)`; `dy/dx = s + x s (1 - s)`."""
     ...
 
 def sin(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1680,6 +1712,10 @@ def swapaxes(data: Symbol = ..., dim1: int = 0, dim2: int = 0, *, name: str | No
     """The data with two axes exchanged."""
     ...
 
+def swiglu(gate: Symbol = ..., value: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`silu(gate) value`; the gradients are `value silu'(gate)` and `silu(gate)`."""
+    ...
+
 def take(a: Symbol = ..., indices: Symbol = ..., axis: int = 0, mode: Literal['clip', 'raise', 'wrap'] = 'clip', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Parts of an array along an axis, by their numbers."""
     ...
@@ -1694,6 +1730,10 @@ def tanh(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | 
 
 def tile(data: Symbol = ..., *, reps: int | Sequence[int], name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The data repeated as a whole along each axis."""
+    ...
+
+def top_k_gating(data: Symbol = ..., k: int = 2, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`softmax` of the `k` largest of each row; zeros elsewhere."""
     ...
 
 def topk(data: Symbol = ..., axis: int | None = -1, k: int = 1, ret_typ: Literal['both', 'indices', 'mask', 'value'] = 'indices', is_ascend: bool = False, dtype: DTypeLike = 'float32', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from operad_sdk import (
@@ -11,6 +13,7 @@ from operad_sdk import (
     DType,
     OperatorProperty,
     Shape,
+    Shapes,
     blocked_sum,
     operator,
     param,
@@ -23,9 +26,7 @@ def _log_shares(data: Array) -> Array:
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
-def _rows(
-    label: Array, weight: Array | None, ignored: int, dtype: DType
-) -> tuple[Array, Array, Array | float, Array]:
+def _rows(label: Array, weight: Array | None, ignored: int, dtype: DType) -> tuple[Array, Array, Any, Array]:
     """Rows that count, classes of all, weights of these, and their sum, or 1 if it is 0."""
     counted = label != ignored
     classes = np.where(counted, label, 0)
@@ -34,6 +35,18 @@ def _rows(
     own = weight[classes]
     total = np.where(counted, own, 0).sum()
     return counted, classes, own, np.where(total == 0, 1, total)
+
+
+def _loss(data: Array, label: Array, weight: Array | None, smoothing: float, ignored: int) -> Array:
+    """The mean loss, of shape (1,)."""
+    counted, classes, own, total = _rows(label, weight, ignored, data.dtype)
+    rows, logs = np.arange(len(label)), _log_shares(data)
+    losses = np.zeros_like(data, shape=len(label))
+    if smoothing < 1:
+        losses = losses - (1 - smoothing) * (own * logs[rows, classes])
+    if smoothing > 0:
+        losses = losses - smoothing * (logs if weight is None else logs * weight).mean(axis=1)
+    return np.where(counted, losses, 0).sum(keepdims=True) / total
 
 
 def _reference(data: Array, label: Array, *weight: Array, smoothing: float, ignored: int) -> Array:
@@ -46,7 +59,7 @@ def _reference(data: Array, label: Array, *weight: Array, smoothing: float, igno
     return np.array([loss / total if total else 0.0])
 
 
-def _labels(rng: np.random.Generator, shape: Shape, prop: CrossEntropy, shapes: dict[str, Shape]) -> Array:
+def _labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Shapes) -> Array:
     """Classes; a quarter of the rows do not count."""
     labels = rng.integers(0, shapes["data"][1], shape)
     return np.where(rng.random(shape) < 0.25, prop.ignored, labels)
@@ -85,14 +98,7 @@ class CrossEntropy(OperatorProperty):
 
     def forward(data: Array, label: Array, weight: Array | None, smoothing: float, ignored: int) -> Array:
         """The definition."""
-        counted, classes, own, total = _rows(label, weight, ignored, data.dtype)
-        rows, logs = np.arange(len(label)), _log_shares(data)
-        losses = np.zeros_like(data, shape=len(label))
-        if smoothing < 1:
-            losses = losses - (1 - smoothing) * (own * logs[rows, classes])
-        if smoothing > 0:
-            losses = losses - smoothing * (logs if weight is None else logs * weight).mean(axis=1)
-        return np.where(counted, losses, 0).sum(keepdims=True) / total
+        return _loss(data, label, weight, smoothing, ignored)
 
     def data_grad(
         output_grad: Array, data: Array, label: Array, weight: Array | None, smoothing: float, ignored: int
@@ -111,13 +117,13 @@ class CrossEntropy(OperatorProperty):
         return np.where(counted[:, None], slope * (output_grad / total), 0)
 
     def weight_grad(
-        output_grad: Array, data: Array, label: Array, weight: Array, output: Array, smoothing: float,
+        output_grad: Array, data: Array, label: Array, weight: Array, smoothing: float,
         ignored: int,
     ) -> Array:  # fmt: skip
         """Of what each row adds to the loss by a class, less the loss for each row of that label."""
         counted, classes, _, total = _rows(label, weight, ignored, data.dtype)
-        logs = _log_shares(data)
+        logs, loss = _log_shares(data), _loss(data, label, weight, smoothing, ignored)
         is_label = counted[:, None] & (classes[:, None] == np.arange(data.shape[1]))
-        at_label = np.where(is_label, (1 - smoothing) * logs + output, 0)
+        at_label = np.where(is_label, (1 - smoothing) * logs + loss, 0)
         spread = np.where(counted[:, None], logs * (smoothing / data.shape[1]), 0)
         return -blocked_sum(at_label + spread, 0) * (output_grad / total)

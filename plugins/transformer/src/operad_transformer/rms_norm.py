@@ -12,7 +12,7 @@ def _deviation(data: Array, eps: float) -> Array:
 
 
 def _reference(data: Array, weight: Array, eps: float) -> Array:
-    squares = np.einsum("...d,...d->...", data, data) / max(1, data.shape[-1])
+    squares = np.einsum("...d,...d->...", data, data) / data.shape[-1]
     return np.einsum("...d,d,...->...d", data, weight, 1 / np.sqrt(squares + eps))
 
 
@@ -33,7 +33,7 @@ class RMSNorm(OperatorProperty):
     Source: Zhang and Sennrich, Root Mean Square Layer Normalization, equation 4.
     """
 
-    spec = "data:(*B, D), weight:(D) -> output:(*B, D)"
+    spec = "data:(*B, D), weight:(D) -> output:(*B, D); D >= 1"
     accepts = "floating"
     compute_dtype = "float32"
     initializers = {"weight": '["One", {}]'}
