@@ -32,11 +32,11 @@ from operad_check.cases.kinds import EXTREME, LARGE, ORDINARY
 from operad_check.cases.retype import is_random, perturbed, retyped
 from operad_check.comparison.closeness import magnitude
 from operad_check.comparison.number_types import widened
-from operad_check.comparison.reference import call_reference
 from operad_check.comparison.rounding import overflows
 from operad_check.plan.profile import Profile
 from operad_check.running.session import Session
 from operad_check.trials.case import Case
+from operad_check.trials.reference import call_reference
 from operad_check.trials.subject import Subject, subject_of
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Violation

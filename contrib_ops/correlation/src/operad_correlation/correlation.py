@@ -128,10 +128,7 @@ class Correlation(OperatorProperty):
         output[...] = 0
         for position, (here, there) in enumerate(self.views(output)):
             one, other = first[here], second[there]
-            if self.is_multiply:
-                alike = np.einsum("nchw,nchw->nhw", one, other)
-            else:
-                alike = blocked_sum(np.abs(one - other), 1)
+            alike = blocked_sum(one * other if self.is_multiply else np.abs(one - other), 1)
             for window in self.windows(output):
                 output[:, position] += alike[window]
         output /= max(self.kernel_size**2 * data1.shape[1], 1)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from operad import random as random
     from operad import registry as registry
     from operad import sym as sym
+    from operad.compiled import compile as compile
     from operad.executor import Executor as Executor
     from operad.ndarray import NDArray as NDArray
     from operad.ndarray import waitall as waitall

@@ -138,9 +138,9 @@ def _multiples(rng: np.random.Generator, shape: Shape, low: float, high: float) 
 
 def _with_counted_zeros(rng: np.random.Generator, array: Array) -> Array:
     """Rows along the last axis with one zero, one other number, two zeros, two others, none, all, in turn."""
-    length = array.shape[-1] if array.ndim else 0
+    length = array.shape[-1] if array.ndim else 1
     counts = (1, length - 1, 2, length - 2, 0, length)
-    begin = int(rng.integers(len(counts))) if array.ndim == 1 else 0
+    begin = int(rng.integers(len(counts))) if array.ndim < 2 else 0
     for number, row in enumerate(array.reshape(-1, length) if array.size else ()):
         row[rng.permutation(length)[: max(0, counts[(begin + number) % len(counts)])]] = 0.0
     return array

@@ -54,7 +54,7 @@ def long_axes(trial: Trial) -> Evidence:
     """
     if is_random(trial) or (made := retyped(trial, _SINGLE)) is None:
         return None
-    compared = None
+    compared = 0
     for long in _lengthened(made):
         if (wide := retyped(long, WIDE_TYPE)) is None:
             continue
@@ -63,11 +63,11 @@ def long_axes(trial: Trial) -> Evidence:
             continue
         for operator in long.paths.values():
             outputs = long.forward(operator=operator).outputs
-            compared = (compared or 0) + _compared(long.outputs, outputs, wide, _outputs)
+            compared += _compared(long.outputs, outputs, wide, _outputs)
             if any(long.differentiable()):
                 found = long.backward(operator=operator, outputs=outputs)
                 compared += _compared(long.gradient_names, found, wide, _gradients)
-    return compared
+    return compared or None
 
 
 def _compared(names: Sequence[str], found: Sequence[Any], wide: Trial, values: Values) -> int:

@@ -14,8 +14,8 @@ from operad.resource import ResourceRequest
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.cases.params import candidates
 from operad_check.cases.strategies import BESIDE, case_of, completed_types, made
-from operad_check.comparison.reference import numbers_of
 from operad_check.register import Evidence, check
+from operad_check.trials.reference import numbers_of
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial, raising
 from operad_check.trials.violation import Verdict, Violation, shown_by

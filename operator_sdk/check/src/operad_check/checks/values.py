@@ -11,7 +11,6 @@ from operad_check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY
 from operad_check.cases.retype import is_random, retyped
 from operad_check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
 from operad_check.comparison.number_types import widened
-from operad_check.comparison.reference import call_reference, listed
 from operad_check.comparison.rounding import WIDE_TYPE, is_at_the_ends
 from operad_check.comparison.trusted import (
     beside_each_other,
@@ -20,6 +19,7 @@ from operad_check.comparison.trusted import (
     expect_whole,
 )
 from operad_check.register import Evidence, check
+from operad_check.trials.reference import call_reference, listed
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import Violation
 

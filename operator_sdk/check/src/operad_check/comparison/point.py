@@ -10,7 +10,7 @@ import numpy as np
 from operad.operator import Operator
 from operad_check.cases.strategies import domain_of
 from operad_check.comparison.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
-from operad_check.comparison.reference import call_reference
+from operad_check.trials.reference import call_reference
 from operad_check.trials.trial import Array, Forward, Trial
 from operad_check.trials.violation import Violation
 

@@ -8,11 +8,11 @@ from typing import Any, final
 import numpy as np
 
 from operad.errors import ArgumentError
-from operad_check.comparison.reference import listed
 from operad_check.foreign.backend import Array, Backend, Function, Pull
 from operad_check.foreign.function import place_of
 from operad_check.foreign.programs import NumpyLike, Syntax
 from operad_check.trials.cause import call_of_author
+from operad_check.trials.reference import listed
 
 
 @final

@@ -25,13 +25,13 @@ from operad.operator import (
     assign,
 )
 from operad.operator import OperatorProperty as CoreProperty
-from operad_check.comparison.reference import call_reference, listed
 from operad_check.foreign.backend import quiet
 from operad_check.foreign.function import ForeignFunction
 from operad_check.foreign.programs import Shown, programs
 from operad_check.foreign.small import small_cases
 from operad_check.trials.case import Case
 from operad_check.trials.cause import is_own
+from operad_check.trials.reference import call_reference, listed
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Refusal

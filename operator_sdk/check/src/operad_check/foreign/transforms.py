@@ -15,13 +15,13 @@ from operad_check.cases.kinds import LARGE, ORDINARY, WIDE
 from operad_check.cases.retype import perturbed, retyped
 from operad_check.comparison.closeness import at, first_place, magnitude, rounding
 from operad_check.comparison.point import random_direction, real_arguments
-from operad_check.comparison.reference import listed
 from operad_check.comparison.rounding import hidden_movements, weight
 from operad_check.comparison.terms import expect_close_in_terms, results
 from operad_check.foreign.backend import Array, Backend, Function, TransformingBackend, quiet
 from operad_check.foreign.function import ForeignFunction
 from operad_check.register import Evidence, library_check
 from operad_check.trials.cause import is_own
+from operad_check.trials.reference import listed
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Violation, shown_by
 

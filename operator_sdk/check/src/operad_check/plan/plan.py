@@ -35,12 +35,12 @@ from operad_check.cases.params import joint_values, planned_values, required_par
 from operad_check.cases.shapes import num_sizes
 from operad_check.cases.strategies import case_of, completed_types, made
 from operad_check.cases.values import Values
-from operad_check.comparison.reference import call_reference
 from operad_check.plan.companions import companions
 from operad_check.plan.profile import Profile
 from operad_check.plan.rows import rows
 from operad_check.trials.cause import is_own
 from operad_check.trials.kernels import can_compute, is_possible
+from operad_check.trials.reference import call_reference
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial, raising
 from operad_check.trials.violation import OperatorRaised, Violation

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from operad.errors import ShapeError
 from operad.operator import OperatorProperty
-from operad_check.comparison.reference import listed
 from operad_check.register import find_check
 from operad_check.trials.case import Case
+from operad_check.trials.reference import listed
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Violation
