@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import operad as od
-from operad.executor.monitor import _show
-from operad.graph import Composite, CompositeReport, Entry, OpNode, Variable
+from operad.graph import Composite, CompositeReport
 
 
 class Twice(Composite):
@@ -44,21 +42,3 @@ def test_its_report_is_readable():
 def test_a_composite_says_how_its_members_are_to_be_computed():
     with pytest.raises(TypeError, match="abstract"):
         Composite()
-
-
-@pytest.mark.parametrize("monitor_all", [False, True])
-def test_members_are_shown_under_their_own_names(monitor_all):
-    tanh = od.registry.get("tanh")()
-    x = Variable("x")
-    first = OpNode(tanh, "first", [Entry(x, 0)])
-    second = OpNode(tanh, "second", first.entries)
-    seen = {}
-    value = od.nd.array([0.5, -1])
-    values = Twice([first, second]).member_values([value])
-    for member in (first, second):
-        _show(member, member.entries, values, seen.__setitem__, monitor_all)
-    expected = {"first_output": np.tanh([0.5, -1]), "second_output": np.tanh(np.tanh([0.5, -1]))}
-    for name, numbers in expected.items():
-        np.testing.assert_allclose(seen[name].asnumpy(), numbers, rtol=1e-6)
-    inputs = {"x", "first_data", "second_data"} if monitor_all else set()
-    assert set(seen) == {*expected, *inputs}

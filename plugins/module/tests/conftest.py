@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from core.tests.conftest import operators, two_threads  # noqa: F401 - fixtures
+from core.tests.conftest import each_engine, operators, two_threads  # noqa: F401 - fixtures
 
 
 class Batches:

@@ -19,7 +19,6 @@ from operad.errors import ArgumentError, BindError, suggestion
 from operad.executor.arrays import check_context, part_of, set_values
 from operad.executor.bound import BoundProgram, empty_like
 from operad.executor.fixed import FixedArguments
-from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.executor.single_user import SingleUser
 from operad.graph import Graph, MemoryPlan, PassReport, head_names
 from operad.imperative import Versions, copy_into, overwritten, refuse_traced
@@ -38,7 +37,8 @@ class Executor(registry.Extensible):
         memory_plan: What the planner found: planned, unshared and least possible bytes, and placements.
         program: What runs.
         graph: What it was bound from; `ctx`, `grad_req` and `group2ctx` likewise.
-        monitor: What looks at each node, and whether at its inputs too; None for nothing.
+        monitor: Runs nodes in place of segments: takes a binding, nodes, `is_train`, variables that are
+            written, and arrays by name. None: segments run.
         single_user: Lets one thread in.
     """
 
@@ -72,7 +72,7 @@ class Executor(registry.Extensible):
         self.grad_dict = dict(grads)
         self.aux_dict = dict(aux)
         self._bind({**self.arg_dict, **self.aux_dict}, pool, outputs)
-        self.monitor: tuple[MonitorCallback, bool] | None = None
+        self.monitor: Callable[..., object] | None = None
         self._last_mode: bool | None = None  # that of the last forward
         self._has_run_backward = False  # since then
         self.single_user = SingleUser()
@@ -273,22 +273,10 @@ class Executor(registry.Extensible):
             started = self._bound.started if parts is self._bound.backward else ()
             node_ids = [node_id for segment in parts for node_id in segment.node_ids]
             variables = {**self.arg_dict, **self.aux_dict}
-            run_monitored(self._bound.binding, node_ids, is_train, started, *self.monitor, variables)
+            self.monitor(self._bound.binding, node_ids, is_train, started, variables)
             return
         for segment in parts:
             segment.push(is_train, alone=len(parts) == 1)
-
-    def set_monitor_callback(self, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
-        """Call `callback(name, array)` for every node's outputs, as each is computed.
-
-        Nodes then run one by one. The array is valid until the callback returns.
-
-        Args:
-            callback: What to call; None to stop.
-            monitor_all: Report the inputs of every node as well: `fc1_data`, and variables also under
-                their own names.
-        """
-        self.monitor = None if callback is None else (callback, monitor_all)
 
     def run_extended(
         self, bound: BoundProgram, before: Callable[[Sequence[int]], Callable[[], object]]

@@ -44,6 +44,15 @@ class Candidate(NamedTuple):
     has_rows: bool
     is_even: bool
 
+    def difference(self, other: Candidate) -> str:
+        """In what it differs from a candidate that is not of its kind."""
+        if self.space != other.space:
+            spaces = ("x".join(map(str, each.space)) for each in (self, other))
+            return "{} elements are computed here, and {} there".format(*spaces)
+        if self.dtype != other.dtype:
+            return f"one computes in {self.dtype}, and the other in {other.dtype}"
+        return "they have other contexts, context groups or force_mirroring"
+
 
 def candidate_of(parts: list[Part], space: Shape, dtype: Any, in_shapes: Sequence[Shape]) -> Candidate:
     """The candidate with these parts; `in_shapes` are those of the node's arguments."""

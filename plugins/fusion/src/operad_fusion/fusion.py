@@ -90,14 +90,10 @@ class _Fusion:
         return again(self._graph, self._facts, self._clusters.groups(), kinds, self._end)
 
     def _kind(self, number: int) -> Hashable:
-        """Properties that all nodes of a cluster have in common with what they compute again."""
+        """Properties that all nodes of a cluster have in common, with what they compute again, too."""
         candidate, attrs = self._of(number), self._graph.nodes[number].attrs
         told = attrs.get("__ctx_group__"), attrs.get("__force_mirroring__")
         return candidate.space, candidate.dtype, self._contexts[number], told
-
-    def _key(self, number: int) -> Hashable:
-        """Properties that all nodes of a cluster have in common."""
-        return self._kind(number), number < self._end
 
     def _try(self, source: int, node: int) -> None:
         """Merge the clusters of a node and of one that it reads, if that may be."""
@@ -119,8 +115,10 @@ class _Fusion:
             candidate = self._candidates[number]
             if isinstance(candidate, str):
                 return candidate
-        if self._key(source) != self._key(node):
-            return self._difference(source, node)
+        if (source < self._end) != (node < self._end):
+            return "one is of forward and the other of backward, which may not run"
+        if self._kind(source) != self._kind(node):
+            return self._of(source).difference(self._of(node))
         if self._size(one) + self._size(other) > MOST_INSTRUCTIONS:
             return f"together they have more than {MOST_INSTRUCTIONS} instructions"
         if not self._fit(one, other):
@@ -131,17 +129,6 @@ class _Fusion:
             nodes = sorted([*self._clusters.members(one), *self._clusters.members(other)])
             return self._found.obstacle_to_code(self._merged(nodes), self._of(source).dtype)
         return None
-
-    def _difference(self, source: int, node: int) -> str:
-        one, other = self._of(source), self._of(node)
-        if (source < self._end) != (node < self._end):
-            return "one is of forward and the other of backward, which may not run"
-        if one.space != other.space:
-            spaces = ("x".join(map(str, each.space)) for each in (one, other))
-            return "{} elements are computed here, and {} there".format(*spaces)
-        if one.dtype != other.dtype:
-            return f"one computes in {one.dtype}, and the other in {other.dtype}"
-        return "they have other contexts, context groups or force_mirroring"
 
     def _of(self, number: int) -> Candidate:
         found = self._candidates[number]
@@ -216,12 +203,12 @@ class _Fusion:
         return is_plain and self._shapes.of(entry) == reader.space
 
     def _steps(self, numbers: Sequence[int]) -> list[Step]:
-        steps = []
-        for number in numbers:
-            node = self._graph.nodes[number]
-            assert isinstance(node, OpNode)
-            steps.append(Step(self._of(number).parts, node.inputs, node.entries))
-        return steps
+        nodes = [(number, self._graph.nodes[number]) for number in numbers]
+        return [
+            Step(self._of(number).parts, node.inputs, node.entries)
+            for number, node in nodes
+            if isinstance(node, OpNode)
+        ]
 
     def _whole(self, numbers: Sequence[int]) -> tuple[Merged, Specs]:
         """The form of nodes with all as results that somebody reads; its inputs are those of `_merged`."""

@@ -22,6 +22,7 @@ from operad.operator import ScalarForm, Shape, placed
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.accesses import Pattern
 from operad_sdk.vector.addresses import data_address
+from operad_sdk.vector.axes import Axes, collapsed, strides_over
 from operad_sdk.vector.counted import positions, with_positions
 from operad_sdk.vector.exact_products import with_exact_products_fused
 from operad_sdk.vector.functions import functions_of
@@ -33,7 +34,6 @@ from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.stages import REDUCTIONS
 from operad_sdk.vector.writer import LANES
 
-_Strides = tuple[int, ...]
 _SINGLE: Final = np.dtype(np.float32)
 _DOUBLE_BYTES: Final = 8
 _FAR: Final = 32
@@ -45,22 +45,6 @@ _LEAST_ROWS: Final = 4
 """Neighbouring rows from which vectors are of rows."""
 _SIDE_BY_SIDE: Final = ((100, 4), (400, 2))
 """Vectors of rows at most, by the number of instructions."""
-
-
-class _Axes(NamedTuple):
-    """The axes of some arrays, as few as possible.
-
-    Attributes:
-        outer: Lengths of outer axes.
-        runs: Lengths of the axes of runs.
-        columns: Columns of a run.
-        strides: For each array its steps in bytes along all of them, in this order.
-    """
-
-    outer: Sequence[int]
-    runs: Sequence[int]
-    columns: int
-    strides: Sequence[_Strides]
 
 
 class Walk(NamedTuple):
@@ -76,7 +60,7 @@ class Walk(NamedTuple):
     pattern: Pattern
     text: KernelText
     space: Sequence[int]
-    axes: _Axes
+    axes: Axes
     counted: Sequence[NDArray[Any]]
 
     @property
@@ -229,10 +213,10 @@ class CompiledForm:
         arrays = [*arrays[:count], *counted, *arrays[count:]]
         is_used = [name in read for name in self.form.inputs] + [True] * (len(arrays) - count)
         strides = [
-            _strides_over(placed(array, axes, rank), space) if used else (0,) * rank
+            strides_over(placed(array, axes, rank), space) if used else (0,) * rank
             for array, axes, used in zip(arrays, self._axes, is_used, strict=True)
         ]
-        axes = _collapsed(space, strides, self._given, [axis % rank for axis in self._reduced])
+        axes = collapsed(space, strides, self._given, [axis % rank for axis in self._reduced])
         pattern = self._pattern(arrays, axes)
         text = self._texts.get(pattern)
         if text is None:
@@ -249,7 +233,7 @@ class CompiledForm:
         self._check_results(text, axes)
         return Walk(pattern, text, space, axes, counted)
 
-    def _pattern(self, arrays: Sequence[NDArray[Any]], axes: _Axes) -> Pattern:
+    def _pattern(self, arrays: Sequence[NDArray[Any]], axes: Axes) -> Pattern:
         depth, runs = len(axes.outer), len(axes.runs)
         sizes = [array.itemsize for array in arrays]
         columns = tuple(
@@ -308,7 +292,7 @@ class CompiledForm:
     def _names(self) -> list[str]:
         return [*self.form.inputs, *(result.name or "the result" for result in self.form.results)]
 
-    def _check_results(self, text: KernelText, axes: _Axes) -> None:
+    def _check_results(self, text: KernelText, axes: Axes) -> None:
         """Refuse results of which some element would be written twice, with other values."""
         for number, name in enumerate(self._names()[len(self.form.inputs) :]):
             position = self._expanded.results[number].position
@@ -316,7 +300,7 @@ class CompiledForm:
             if any(axes.strides[i][k] for k in repeated for i in self._inputs_behind(position)):
                 raise NoVectorCodeError(f"{name} does not have an element for each computed")
 
-    def _repeated(self, text: KernelText, axes: _Axes, number: int) -> list[int]:
+    def _repeated(self, text: KernelText, axes: Axes, number: int) -> list[int]:
         """The axes along which a result is written again and again."""
         depth, lengths, steps = (
             len(axes.outer),
@@ -355,50 +339,6 @@ def walk_of(kernel: CompiledForm, specs: tuple[tuple[Shape, DType], ...]) -> Wal
         NoVectorCodeError: There is no kernel for them.
     """
     return kernel.walk([np.empty(*spec) for spec in specs])
-
-
-def _strides_over(view: NDArray[Any], space: Sequence[int]) -> _Strides:
-    """Steps in bytes along the axes of the space; 0 where the array has one element for all."""
-    padded = (1,) * (len(space) - view.ndim) + view.shape
-    steps = (0,) * (len(space) - view.ndim) + view.strides
-    for own, length in zip(padded, space, strict=True):
-        if own not in (1, length):
-            raise NoVectorCodeError(
-                f"an array of shape {view.shape} has no elements for a space of {tuple(space)}"
-            )
-    return tuple([0 if own == 1 else step for own, step in zip(padded, steps, strict=True)])
-
-
-def _collapsed(
-    space: Sequence[int], strides: Sequence[_Strides], first_result: int, reduced: Sequence[int]
-) -> _Axes:
-    """Axes of a space and of arrays over it: columns and runs are the reduced axes, if there are any."""
-    axes = [(length, tuple([each[i] for each in strides])) for i, length in enumerate(space)]
-    inner = [axes[i] for i in sorted(reduced) if axes[i][0] != 1]
-    # The columns are those of the smallest steps, which most of what is read has.
-    inner.sort(key=lambda axis: -max(map(abs, axis[1])))
-    columns = _joined(inner)
-    others = [axis for i, axis in enumerate(axes) if i not in reduced and axis[0] != 1]
-    # Along the columns the first result's elements follow each other, if they do anywhere.
-    others.sort(key=lambda axis: -abs(axis[1][first_result]))
-    outer = _joined(others)
-    one = (1, (0,) * len(strides))
-    if not reduced:
-        columns = [outer.pop() if outer else one]
-    *runs, last = columns or [one]
-    every = zip(*(steps for _, steps in (*outer, *runs, last)), strict=True)
-    return _Axes([n for n, _ in outer], [n for n, _ in runs], last[0], list(every))
-
-
-def _joined(axes: Sequence[tuple[int, _Strides]]) -> list[tuple[int, _Strides]]:
-    """Axes, with those joined that one step through memory passes."""
-    found: list[tuple[int, _Strides]] = []
-    for length, steps in axes:
-        if found and all(outer == inner * length for outer, inner in zip(found[-1][1], steps, strict=True)):
-            found[-1] = (found[-1][0] * length, steps)
-        else:
-            found.append((length, steps))
-    return found
 
 
 def _along(step: int, itemsize: int, columns: int, differs: bool) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from operad.errors import ArgumentError
-from operad.files import write_atomically
+from operad.files import read_bytes, write_atomically
 from operad_check.commands.check.records import CheckRun, judged
 
 
@@ -29,7 +29,7 @@ def with_baseline(run: CheckRun, path: Path) -> CheckRun:
         write_atomically(path.absolute(), msgspec.json.format(msgspec.json.encode(rows), indent=2) + b"\n")
         return judged(replace(run, known=rows))
     try:
-        rows = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]])
+        rows = msgspec.json.decode(read_bytes(path.absolute(), "baseline"), type=dict[str, list[str]])
     except msgspec.DecodeError as error:
         raise ArgumentError(
             f"check: --baseline {path}: expected ids by operator, as it is written where there is no file: "

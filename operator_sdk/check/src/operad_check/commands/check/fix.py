@@ -44,7 +44,7 @@ def offered(operators: Iterable[CheckedOperator]) -> dict[str, str]:
 
 def _offered(path: Path, declares: Mapping[str, Sequence[Declaration]]) -> str:
     try:
-        before = path.read_text()
+        before = path.read_text("utf-8")
         after = fixed(before, declares)
     except (OSError, UnicodeDecodeError, cst.ParserSyntaxError) as error:
         return f"left as it is: it cannot be read as Python: {str(error).splitlines()[0]}"

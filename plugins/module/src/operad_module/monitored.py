@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import final
+from functools import partial
+from typing import Any, final
 
-from operad import registry
-from operad.engine import Var
+import operad
+from operad import NDArray
+from operad.executor import Executor
 from operad.graph import Composite, Entry, OpNode, Variable
-from operad.ndarray import NDArray
 from operad.program import Binding, codes, segments
 
 MonitorCallback = Callable[[str, NDArray], object]
@@ -25,20 +26,33 @@ class ArrayName(str):
         return str(self)
 
 
-def run_monitored(
+def set_monitor_callback(self: Executor, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
+    """Call `callback(name, array)` for every node's outputs, as each is computed.
+
+    Nodes then run one by one. The array is valid until the callback returns.
+
+    Args:
+        callback: What to call; None to stop.
+        monitor_all: Report the inputs of every node as well: `fc1_data`, and variables also under
+            their own names.
+    """
+    self.monitor = None if callback is None else partial(_run, callback, monitor_all)
+
+
+def _run(
+    callback: MonitorCallback,
+    monitor_all: bool,
     binding: Binding,
     node_ids: Sequence[int],
     is_train: bool,
-    started: Collection[Var],
-    callback: MonitorCallback,
-    monitor_all: bool,
+    started: Collection[Any],
     variables: Mapping[str, NDArray],
 ) -> None:
     """Run nodes one by one, and call `callback(name, array)` for what each writes.
 
     Args:
-        started: As `segments` takes it.
         monitor_all: Whether to show the inputs of every node as well.
+        started: As `segments` takes it.
         variables: Arguments and states by name, also those that no node reads any more.
     """
     graph = binding.program.graph
@@ -119,7 +133,7 @@ def _show_inputs(node: OpNode, values: Mapping[Entry, NDArray], callback: Monito
 def _show_outputs(node: OpNode, outputs: Mapping[Entry, NDArray], callback: MonitorCallback) -> None:
     for entry, array in outputs.items():
         callback(ArrayName(entry.name), array)
-    registry.hooks().operator_run(
+    operad.registry.hooks().operator_run(
         name=node.name, operator=(node.companion or node).op.name, outputs=[*outputs.values()]
     )
 

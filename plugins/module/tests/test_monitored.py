@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import operad as od
 from core.tests.executor.dense import dense_tanh, filled, network
+from core.tests.graph.test_composite import Twice
 from operad import nd
 from operad.errors import BindError
+from operad.graph import Entry, OpNode, Variable
+from operad_module.monitored import _show
 
 pytestmark = pytest.mark.usefixtures("operators", "two_threads")
 
@@ -62,3 +66,21 @@ class TestMonitor:
         for found in results[1:]:
             for one, other in zip(results[0], found, strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("monitor_all", [False, True])
+def test_members_are_shown_under_their_own_names(monitor_all):
+    tanh = od.registry.get("tanh")()
+    x = Variable("x")
+    first = OpNode(tanh, "first", [Entry(x, 0)])
+    second = OpNode(tanh, "second", first.entries)
+    seen = {}
+    value = od.nd.array([0.5, -1])
+    values = Twice([first, second]).member_values([value])
+    for member in (first, second):
+        _show(member, member.entries, values, seen.__setitem__, monitor_all)
+    expected = {"first_output": np.tanh([0.5, -1]), "second_output": np.tanh(np.tanh([0.5, -1]))}
+    for name, numbers in expected.items():
+        np.testing.assert_allclose(seen[name].asnumpy(), numbers, rtol=1e-6)
+    inputs = {"x", "first_data", "second_data"} if monitor_all else set()
+    assert set(seen) == {*expected, *inputs}
