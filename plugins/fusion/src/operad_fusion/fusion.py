@@ -203,12 +203,9 @@ class _Fusion:
         return is_plain and self._shapes.of(entry) == reader.space
 
     def _steps(self, numbers: Sequence[int]) -> list[Step]:
-        nodes = [(number, self._graph.nodes[number]) for number in numbers]
-        return [
-            Step(self._of(number).parts, node.inputs, node.entries)
-            for number, node in nodes
-            if isinstance(node, OpNode)
-        ]
+        nodes: list[Any] = [self._graph.nodes[number] for number in numbers]
+        parts = [self._of(number).parts for number in numbers]
+        return [Step(each, node.inputs, node.entries) for each, node in zip(parts, nodes, strict=True)]
 
     def _whole(self, numbers: Sequence[int]) -> tuple[Merged, Specs]:
         """The form of nodes with all as results that somebody reads; its inputs are those of `_merged`."""
