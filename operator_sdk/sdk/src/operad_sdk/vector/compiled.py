@@ -266,8 +266,7 @@ class CompiledForm:
         )
 
     def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
-        is_plain = all(array.flags.c_contiguous for array in arrays)
-        walk = walk_of(self, tuple([(a.shape, a.dtype) for a in arrays])) if is_plain else self.walk(arrays)
+        walk = self.walk(arrays)
         pattern, text, space, axes, counted = walk
         kernel = self._kernels.get(pattern)
         if kernel is None:
