@@ -181,4 +181,4 @@ def test_a_prepared_array_may_not_have_a_name_of_the_operator(scaled):
     def preparing(data, weight, output): ...
 
     with pytest.raises(DeclarationError, match="name of scaled_by_kernels"):
-        bound(applied(scaled, ("x", "w")), x=X, w=W)
+        bound(applied(scaled, ("x", "w")), x=X, w=W).forward()

@@ -91,6 +91,7 @@ class CrossEntropy(OperatorProperty):
     spec = "data:(N, C), label:int64(N), weight:(C) if use_weight -> output:(1); C >= 1"
     accepts = "floating"
     compute_dtype = "float32"
+    element_cost = 16.0
     smoothing = param(float, 0.0, ge=0, le=1, doc="The part of the target that is spread over all classes.")
     ignored = param(int, -100, lt=0, doc="The label of rows that do not count.")
     use_weight = param(bool, False, doc="Take the argument weight, one for each class.")

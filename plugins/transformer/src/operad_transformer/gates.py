@@ -53,50 +53,50 @@ def _gelu_reference(x: Array) -> Array:
 
 def _unit(
     name: str, unit: Callable[[Array], Array], slope: Callable[[Array], Array],
-    reference: Callable[[Array], Array], summary: str, result: str, source: str,
+    reference: Callable[[Array], Array], summary: str, result: str, source: str, cost: float,
 ) -> type[OperatorProperty]:  # fmt: skip
     return define(
         name, UNARY, lambda data: unit(data), lambda output_grad, data: output_grad * slope(data),
         summary=summary, example=("[-1, 0, 3]", result), reference=reference, source=source,
-        accepts="floating", compute_dtype="float32",
+        accepts="floating", compute_dtype="float32", element_cost=cost,
     )  # fmt: skip
 
 
 def _gated(
     name: str, unit: Callable[[Array], Array], slope: Callable[[Array], Array],
-    reference: Callable[[Array], Array], summary: str, result: str, equation: int,
+    reference: Callable[[Array], Array], summary: str, result: str, equation: int, cost: float,
 ) -> type[OperatorProperty]:  # fmt: skip
     return define(
         name, "gate:(...), value:(...) -> output:(...)", lambda gate, value: unit(gate) * value,
         {
-            "gate": lambda output_grad, gate, value: output_grad * value * slope(gate),
+            "gate": lambda output_grad, gate, value: output_grad * (value * slope(gate)),
             "value": lambda output_grad, gate: output_grad * unit(gate),
         },
         summary=summary, example=("[-1, 0, 3]", "[2, 2, 2]", result),
         contract=Contract(reference=lambda gate, value: reference(gate) * value),
         source=f"Shazeer, GLU Variants Improve Transformer, equation {equation}, without its products.",
-        accepts="floating", compute_dtype="float32",
+        accepts="floating", compute_dtype="float32", element_cost=cost,
     )  # fmt: skip
 
 
 silu = _unit(
     "silu", _silu, _silu_slope, _silu_reference,
     "`y = x s(x)` with `s(x) = 1 / (1 + e^-x)`; `dy/dx = s + x s (1 - s)`.", "[-0.2689,  0.    ,  2.8577]",
-    "Hendrycks and Gimpel, Gaussian Error Linear Units, section 2.",
+    "Hendrycks and Gimpel, Gaussian Error Linear Units, section 2.", 3.0,
 )  # fmt: skip
 gelu_tanh = _unit(
     "gelu_tanh", _gelu, _gelu_slope, _gelu_reference,
     "`y = x (1 + tanh(u)) / 2` with `u = sqrt(2 / pi) (x + 0.044715 x^3)`; "
     "`dy/dx = s + 2 x s (1 - s) du/dx` with `s = 1 / (1 + e^-2u)`.", "[-0.1588,  0.    ,  2.9964]",
-    "Hendrycks and Gimpel, Gaussian Error Linear Units, section 2.",
+    "Hendrycks and Gimpel, Gaussian Error Linear Units, section 2.", 6.0,
 )  # fmt: skip
 swiglu = _gated(
     "swiglu", _silu, _silu_slope, _silu_reference,
     "`silu(gate) value`; the gradients are `value silu'(gate)` and `silu(gate)`.",
-    "[-0.5379,  0.    ,  5.7154]", 6,
+    "[-0.5379,  0.    ,  5.7154]", 6, 3.5,
 )  # fmt: skip
 geglu = _gated(
     "geglu", _gelu, _gelu_slope, _gelu_reference,
     "`gelu_tanh(gate) value`; the gradients are `value gelu_tanh'(gate)` and `gelu_tanh(gate)`.",
-    "[-0.3176,  0.    ,  5.9927]", 6,
+    "[-0.3176,  0.    ,  5.9927]", 6, 6.5,
 )  # fmt: skip

@@ -37,6 +37,7 @@ class RMSNorm(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     initializers = {"weight": '["One", {}]'}
+    element_cost = 4.0
     eps = param(float, 1e-6, gt=0, doc="Added to the mean square.")
     contract = Contract(reference=_reference)
 
