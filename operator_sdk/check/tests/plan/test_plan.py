@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,21 @@ def test_places_beyond_two_bytes_are_tried_where_memory_follows_the_arrays():
 
     assert max(array.size for case in pool(PARTS) for array in case.inputs.values()) > 2**16
     assert not Session(subject_of(of_pairs), FEW).pool(PARTS)
+
+
+def test_places_beyond_two_bytes_are_not_tried_where_memory_does_not_show_or_a_reference_takes_much():
+    @unary(
+        "plan_cheap",
+        accepts="floating",
+        contract=Contract(reference=lambda data: np.abs(data[..., None] - data[..., None, :]).sum(-1)),
+    )
+    def cheap(data):
+        """The sum of the distances from all others, as some sorted way has it."""
+        return data
+
+    assert not Session(subject_of(cheap), FEW).pool(PARTS)
+    foreign = replace(subject_of(Scaled), writer=lambda *_: "")
+    assert not Session(foreign, FEW).pool(PARTS)
 
 
 def test_values_stay_within_a_declared_interval():

@@ -336,8 +336,11 @@ def _is_applicable(kernel: Kernel, prop: Any, in_shapes: Any, in_types: Any) -> 
 def _is_linear(subject: Subject, prop: Any, in_shapes: Any, in_types: Any) -> bool:
     """Return whether a shorter array takes memory like itself, and not for every pair of its places.
 
-    A reference, which may compare each element with each other, is asked as well.
+    A reference, which may compare each element with each other, is asked as well. Memory of other libraries
+    does not show.
     """
+    if subject.writer is not None or tracemalloc.is_tracing():
+        return False
     shapes = [tuple(_FAR_PROBE if n == _FAR else n for n in shape) for shape in in_shapes]
     try:
         types = completed_types(subject, prop, in_types[0]) if in_types else None
