@@ -115,6 +115,11 @@ def error(found: Any, truth: Truth, scale: float = 0.0) -> Error:
 
 def figures(name: str, peers: Peers = MappingProxyType({})) -> Figures:
     """The largest errors of one operator."""
+    with np.errstate(all="ignore"):  # what overflows on the way is left out, or a figure
+        return _figures(name, peers)
+
+
+def _figures(name: str, peers: Peers) -> Figures:
     found: Figures = {}
     for cases, trial in _trials(subject_of(name)):
         dtype, scale = _type(trial), magnitude(trial.inputs, trial.out_grads)

@@ -34,11 +34,10 @@ def _shares(queries: Array, key: Array, length: Array | None, mask: Array | None
     if mask is not None:
         scores = scores + mask
     if causal:
-        scores = np.where(
-            np.tri(scores.shape[-2], count, count - scores.shape[-2], dtype=bool), scores, -np.inf
-        )
+        rows, columns = (np.arange(length, like=key) for length in (scores.shape[-2], count))
+        scores = np.where(columns <= rows[:, None] + (count - len(rows)), scores, -np.inf)
     if length is not None:
-        scores = np.where(np.arange(count) < length[:, None, None, None, None], scores, -np.inf)
+        scores = np.where(np.arange(count, like=key) < length[:, None, None, None, None], scores, -np.inf)
     powers = np.exp(scores - np.maximum(scores.max(axis=-1, keepdims=True), _LOWEST))
     total = powers.sum(axis=-1, keepdims=True)
     return powers / np.where(total == 0, 1, total)

@@ -108,7 +108,7 @@ class CrossEntropy(OperatorProperty):
         counted, classes, own, total = _rows(label, weight, ignored, data.dtype)
         shares = np.exp(_log_shares(data))
         slope = shares.copy()
-        slope[np.arange(len(label)), classes] -= 1
+        slope[np.arange(len(label), like=label), classes] -= 1
         slope = (1 - smoothing) * slope
         if weight is None:
             slope = slope + smoothing * (shares - 1 / data.shape[1])
@@ -124,7 +124,7 @@ class CrossEntropy(OperatorProperty):
         """Of what each row adds to the loss by a class, less the loss for each row of that label."""
         counted, classes, _, total = _rows(label, weight, ignored, data.dtype)
         logs, loss = _log_shares(data), _loss(data, label, weight, smoothing, ignored)
-        is_label = counted[:, None] & (classes[:, None] == np.arange(data.shape[1]))
+        is_label = counted[:, None] & (classes[:, None] == np.arange(data.shape[1], like=label))
         at_label = np.where(is_label, (1 - smoothing) * logs + loss, 0)
         spread = np.where(counted[:, None], logs * (smoothing / data.shape[1]), 0)
         return -blocked_sum(at_label + spread, 0) * (output_grad / total)

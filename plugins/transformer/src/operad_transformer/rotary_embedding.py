@@ -9,8 +9,9 @@ from operad_sdk import Array, Contract, Integers, OperatorProperty, operator, pa
 
 def _turned(data: Array, offset: Array | None, base: float, layout: str, sign: int) -> Array:
     length, width = data.shape[-2:]
-    positions = np.arange(length) if offset is None else np.arange(length) + offset.astype(np.float64)
-    angles = positions[:, None] * base ** (-np.arange(0, width, 2) / max(width, 1))
+    positions = np.arange(length, like=data)
+    positions = positions if offset is None else positions + offset.astype(np.float64)
+    angles = positions[:, None] * base ** (-np.arange(0, width, 2, like=data) / max(width, 1))
     cos, sin = np.cos(angles).astype(data.dtype), sign * np.sin(angles).astype(data.dtype)
     if layout == "halves":
         first, second = np.split(data, 2, axis=-1)

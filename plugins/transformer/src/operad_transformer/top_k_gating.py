@@ -39,12 +39,15 @@ class TopKGating(OperatorProperty):
 
     def forward(data: Array, k: int) -> Array:
         """The definition."""
-        chosen = np.argpartition(data, -k, axis=-1)[..., -k:]
-        logits = np.take_along_axis(data, chosen, axis=-1)
+        rows = data.reshape(-1, data.shape[-1])
+        chosen = np.argpartition(rows, -k, axis=-1)[:, -k:]
+        logits = np.take_along_axis(rows, chosen, axis=-1)
         powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        output = np.zeros_like(data)
-        np.put_along_axis(output, chosen, powers / powers.sum(axis=-1, keepdims=True), axis=-1)
-        return output
+        output = np.zeros_like(rows)
+        output[np.arange(len(rows), like=chosen)[:, None], chosen] = powers / powers.sum(
+            axis=-1, keepdims=True
+        )
+        return output.reshape(data.shape)
 
     def data_grad(output_grad: Array, output: Array) -> Array:
         """`p (g - sum(g p))`."""

@@ -12,8 +12,9 @@ from operad import autograd, nd
 from operad import engine as engines
 from operad.engine import nested
 from operad.engine.thread import NESTED, OUTSIDE, local
-from operad.operator import is_np_shape, np_shape
+from operad.operator import is_np_shape
 from operad.program.program import collector_paused
+from operad_mxnet.environment import np_shape
 from tests.reliability.laboratory.subjects.subject import (
     CTX,
     Subject,
