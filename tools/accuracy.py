@@ -17,35 +17,29 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from time import process_time
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from operad import registry
-from operad.operator import ScalarForm
 from operad_check.cases.kinds import EXTREME, LARGE, ORDINARY
-from operad_check.cases.retype import is_random, perturbed, retyped
+from operad_check.cases.retype import is_random, retyped
 from operad_check.comparison.closeness import magnitude
-from operad_check.comparison.number_types import widened
 from operad_check.comparison.rounding import overflows
 from operad_check.plan.profile import Profile
 from operad_check.running.session import Session
 from operad_check.trials.case import Case
-from operad_check.trials.reference import call_reference
 from operad_check.trials.subject import Subject, subject_of
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Violation
-from operad_sdk.domains import Real
 from tests.benchmarks import environments
 from tools.accuracy_of_sums import both
 from tools.accuracy_page import BEGIN, Kept, Sums, tables
 from tools.accuracy_peers import Job, Peer, packed
-from tools.exact_numbers import Number, exact, is_exact, split
+from tools.accuracy_truth import Truth, true_gradients, true_outputs, type_of
 from tools.workspace import ROOT
 
 PAGE: Final = ROOT / "docs" / "accuracy.md"
@@ -55,22 +49,8 @@ FIGURES: Final = ROOT / "tests" / "conformance" / "recorded" / "accuracy"
 TYPES: Final = ("float32", "float64")
 _FEW: Final = Profile("few", examples=6, seconds=20.0)
 _CASES: Final = (("ordinary", ORDINARY, 4), ("ordinary", LARGE, 2), ("tails", EXTREME, 5))
-_MOST_EXACT: Final = 400
-"""Elements of all arguments up to which numbers of 160 digits are computed with; for gradients, a tenth."""
-_STEP: Final = Number("1e-40")
-_PATIENCE_S: Final = 0.5
-"""Processor time of an array's differences from which on a reference is too slow for them."""
-_NOTHING: Final = 2.0**-48
-"""Part of the largest argument or head gradient from which on what double precision gives is 0."""
-_JUMP: Final = 2.0**-12
-"""Part of the largest result by which a movement by roundings does not change what is smooth."""
-_ROUNDINGS: Final = 4
-"""Roundings of the arguments within which a point may be on either side of a kink."""
 _ANOTHER: Final = 0.1
 """Part of the largest result from which on another library's result is that of another function."""
-
-Truth = tuple[Any, Any]
-"""True values as float64, and what is left of each."""
 
 
 class Error(NamedTuple):
@@ -122,7 +102,7 @@ def figures(name: str, peers: Peers = MappingProxyType({})) -> Figures:
 def _figures(name: str, peers: Peers) -> Figures:
     found: Figures = {}
     for cases, trial in _trials(subject_of(name)):
-        dtype, scale = _type(trial), magnitude(trial.inputs, trial.out_grads)
+        dtype, scale = type_of(trial), magnitude(trial.inputs, trial.out_grads)
         for part, arrays, truth in _parts(trial, dtype, peers):
             for way, array in arrays.items():
                 judge = _error_of_peer if way in peers else error
@@ -139,10 +119,6 @@ def _error_of_peer(array: Any, truth: Truth, scale: float) -> Error | None:
         return None
     found = error(array.reshape(truth[0].shape), truth, scale)
     return found if found.of_largest * float(np.finfo(array.dtype).eps) < _ANOTHER else None
-
-
-def _type(trial: Trial) -> Any:
-    return trial.in_types[0] if trial.in_types else trial.out_types[0]
 
 
 def _trials(subject: Subject) -> Iterator[tuple[str, Trial]]:
@@ -186,7 +162,7 @@ def _parts(trial: Trial, dtype: Any, peers: Peers) -> Iterator[tuple[str, dict[s
     for way, peer in peers.items():
         if (found := peer(_job(trial))) is not None:
             outputs[way], grads[way] = found
-    results = [("forward", truth, position, outputs) for position, truth in enumerate(_of_forward(trial))]
+    results = [("forward", truth, position, outputs) for position, truth in enumerate(true_outputs(trial))]
     results = [one for one in results if one[2] < trial.visible and trial.out_types[one[2]] == dtype]
     if has_gradient:
         pairs = zip(trial.arguments, true_gradients(trial), strict=False)
@@ -205,162 +181,6 @@ def _job(trial: Trial) -> Job:
         [packed(one) for one in trial.out_grads],
         trial.case.is_train,
     )
-
-
-def _of_forward(trial: Trial) -> list[Truth | None]:
-    size = sum(array.size for array in trial.inputs)
-    if (function := trial.subject.contract.reference) is not None:
-        if size <= _MOST_EXACT and (found := _exactly(trial, list(map(exact, trial.inputs)))) is not None:
-            return [split(one) if is_exact(one) else None for one in found]
-        for wide in (np.longdouble, np.float64):
-            if wide is np.float64 and _type(trial) == wide:
-                break
-            try:
-                given = [widened(array, np.dtype(wide)) for array in trial.inputs]
-                results = call_reference(function, trial, given)
-            except Violation:
-                continue
-            results = list(results) if isinstance(results, (tuple, list)) else [results]
-            arrays = [np.asarray(one) for one in results]
-            if all(one.dtype == wide for one in arrays if one.dtype.kind == "f"):
-                return [_halves(one) if one.dtype.kind == "f" else None for one in arrays]
-    return _of_double(trial, lambda each: each.result.outputs)
-
-
-def true_gradients(trial: Trial) -> list[Truth | None]:
-    """True values of the gradients, by argument."""
-    contract, size = trial.subject.contract, sum(array.size for array in trial.inputs)
-    is_plain = not (contract.why_head_is_ignored(trial.prop) or contract.why_no_numeric_gradient(trial.prop))
-    if is_plain and not contract.loss and contract.reference is not None and size <= _MOST_EXACT // 10:
-        domains = map(contract.domain, trial.arguments)
-        truths = [
-            _differences(trial, position) if flows and (domain is None or isinstance(domain, Real)) else None
-            for position, (flows, domain) in enumerate(zip(trial.differentiable(), domains, strict=True))
-        ]
-        if any(one is not None for one in truths):
-            return _steady(trial, truths, Trial.backward)
-    return _of_double(trial, Trial.backward)
-
-
-def _of_double(trial: Trial, values: Callable[[Trial], Sequence[Any]]) -> list[Truth | None]:
-    """Results of the operator in double; none of a trial that is in double itself."""
-    if _type(trial) != np.float32:
-        return []
-    try:
-        wide = retyped(trial, np.dtype(np.float64))
-        found = None if wide is None else values(wide)
-    except (OperatorRaised, Violation):
-        return []
-    if wide is None or found is None:
-        return []
-    nothing = _NOTHING * magnitude(wide.inputs, wide.out_grads)
-    truths = [
-        None if one is None or one.dtype != np.float64 else _halves(np.where(np.abs(one) < nothing, 0.0, one))
-        for one in found
-    ]
-    return _steady(trial, truths, values)
-
-
-def _steady(
-    trial: Trial, truths: list[Truth | None], values: Callable[[Trial], Sequence[Any]]
-) -> list[Truth | None]:
-    """The true values, NaN where roundings of the arguments give others: beside a kink or a jump."""
-    eps = _ROUNDINGS * float(np.finfo(_type(trial)).eps)
-    try:
-        wide = retyped(trial, np.dtype(np.float64)) or trial
-        here, *moved = [values(each) for each in (wide, *_moved(wide, eps))]
-    except (OperatorRaised, Violation):
-        return truths
-    found: list[Truth | None] = []
-    for truth, one, *others in zip(truths, here, *moved, strict=False):
-        if truth is not None and one is not None and one.shape == truth[0].shape:
-            with np.errstate(all="ignore"):
-                apart = np.max([np.abs(other - one) for other in others], axis=0)
-                is_finite = np.isfinite(one)
-                is_steady = apart <= _JUMP * np.max(np.abs(one), initial=0, where=is_finite)
-            truth = np.where(is_steady | ~is_finite, truth[0], np.nan), truth[1]
-        found.append(truth)
-    return found
-
-
-def _moved(trial: Trial, distance: float) -> list[Trial]:
-    return [perturbed(trial, distance, relative=True, salt=salt) for salt in range(4)]
-
-
-def _differences(trial: Trial, position: int) -> Truth | None:
-    """Derivatives of the reference for each element of an argument; NaN where they are two."""
-    inputs = list(map(exact, trial.inputs))
-    array, heads = inputs[position], [None if one is None else exact(one) for one in trial.out_grads]
-    found = np.empty(array.shape, object)
-    begin = process_time()
-    middle = _exactly(trial, inputs)
-    is_slow = (process_time() - begin) * array.size > _PATIENCE_S
-    if is_slow or middle is None or not all(map(is_exact, middle[: trial.visible])):
-        return None
-
-    def difference(places: Any, sign: int) -> list[Any] | None:
-        """Of each output, where some elements of the argument are moved."""
-        moved = array.copy()
-        moved[places] = array[places] + steps[places] * sign
-        other = _exactly(trial, [*inputs[:position], moved, *inputs[position + 1 :]])
-        pairs = zip(other or (), middle, heads, strict=False)
-        return other and [(one - two) * head for one, two, head in pairs if head is not None]
-
-    one: Any = Number(1)
-    steps: Any = np.asarray(np.maximum(np.abs(array), one) * _STEP, object)
-    if _is_of_elements(trial):
-        sides = [side for sign in (-1, 1) if (side := difference(..., sign)) is not None]
-        if len(sides) == 2:
-            before, after = (sum(side) for side in sides)
-            return split(_slopes(before / -steps, after / steps))
-    for place in np.ndindex(array.shape):
-        sides = [side for sign in (-1, 1) if (side := difference(place, sign)) is not None]
-        if len(sides) < 2:
-            return None
-        totals = [sum(np.sum(each) for each in side) for side in sides]
-        found[place] = _slopes(totals[0] / -steps[place], totals[1] / steps[place])
-    return split(found)
-
-
-def _is_of_elements(trial: Trial) -> bool:
-    """Return whether each element of the output depends on one element of each argument, in its place."""
-    if len({*trial.in_shapes, *trial.out_shapes}) != 1:
-        return False
-    form = trial.prop.scalar_form("forward", trial.in_shapes, trial.in_types)
-    return isinstance(form, ScalarForm) and all(
-        step.axes is None and step.op not in ("sum", "max", "min", "position") for step in form.instructions
-    )
-
-
-@partial(np.frompyfunc, nin=2, nout=1)
-def _slopes(before: Any, after: Any) -> Any:
-    """The slope of two sides, NaN where they differ."""
-    before, after = (one if isinstance(one, Number) else Number(one) for one in (before, after))
-    is_one = abs(before - after) <= Number("1e-9") * (abs(before) + abs(after))
-    return (before + after) / 2 if is_one else Number("nan")
-
-
-def _exactly(trial: Trial, inputs: Sequence[Any]) -> list[Any] | None:
-    """Results of the reference in numbers of 160 digits; None where it cannot."""
-    function, casts = trial.subject.contract.reference, Number.casts
-    try:
-        found = call_reference(function, trial, inputs) if function is not None else None
-    except Violation:
-        return None
-    if Number.casts != casts:
-        return None
-    results = list(found) if isinstance(found, (tuple, list)) else [found]
-    arrays = [np.asarray(one) for one in results]
-    if any(one.dtype.kind == "f" for one in arrays) or not any(map(is_exact, arrays)):
-        return None
-    return arrays
-
-
-def _halves(array: Any) -> Truth:
-    high = np.asarray(array).astype(np.float64)
-    with np.errstate(all="ignore"):
-        low = np.where(np.isfinite(high), array - high, 0)
-    return high, np.asarray(low).astype(np.float64)
 
 
 def instruction_set() -> str:

@@ -12,6 +12,7 @@ from operad_check.trials.case import Case
 from operad_check.trials.subject import subject_of
 from operad_check.trials.trial import Trial
 from tools import accuracy, accuracy_page, accuracy_peers
+from tools.accuracy_truth import true_gradients
 from tools.exact_numbers import Number, exact, split
 
 FEW = ("exp", "sum", "softmax", "sqrt", "tanh")
@@ -51,7 +52,7 @@ def test_an_array_of_zeros_is_counted_in_units_of_its_arguments() -> None:
 def test_places_beside_a_kink_have_no_true_value() -> None:
     lhs, rhs = np.array([1.0, 2.0], np.float32), np.array([1.0, 3.0], np.float32)
     trial = Trial(subject_of("broadcast_maximum"), Case(inputs={"lhs": lhs, "rhs": rhs}))
-    for truth in accuracy.true_gradients(trial):
+    for truth in true_gradients(trial):
         assert truth is not None
         np.testing.assert_array_equal(np.isnan(truth[0]), [True, False])
 

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import gc
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -337,24 +335,6 @@ def test_in_a_forked_child_the_iterator_works_after_reset(records: Path) -> None
     assert made.next().label[0].asnumpy().tolist() == [4, 5, 6, 7]
 
 
-@pytest.mark.serial
-def test_an_iterator_that_is_closed_or_forgotten_leaves_no_threads(records: Path) -> None:
-    def count() -> int:
-        return sum(thread.name.startswith("operad-images") for thread in threading.enumerate())
-
-    before = count()
-    closed, forgotten = iterator(records), iterator(records)
-    closed.next()
-    forgotten.next()
-    running = [thread for thread in threading.enumerate() if thread.name.startswith("operad-images")]
-    closed.close()
-    del forgotten
-    gc.collect()
-    for thread in running:
-        thread.join(10)
-    assert count() <= before
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -384,27 +364,3 @@ def test_texts_are_read_as_mxnet_does(records: Path) -> None:
 
 
 # Of `ImageRecordIter` in MXNet 1.9.1.
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="descriptors are listed on Linux alone")
-def test_a_file_that_is_refused_is_closed_without_the_collector(records: Path) -> None:
-    damaged = bytearray(records.read_bytes())
-    start = damaged.find(b"\xff\xd8")  # of the first image
-    damaged[start : start + 2] = b"no"
-    records.write_bytes(damaged)
-
-    def read() -> None:
-        with pytest.raises(FormatError, match="is nothing that operad decodes"):
-            list(iterator(records, batch_size=1, preprocess_threads=1))
-
-    gc.collect()
-    gc.disable()
-    try:
-        read()
-        for thread in threading.enumerate():
-            if thread.name.startswith("operad-images"):
-                thread.join(10)
-        opened = [os.path.realpath(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd")]
-    finally:
-        gc.enable()
-    assert str(records) not in opened

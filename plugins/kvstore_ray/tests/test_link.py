@@ -120,26 +120,28 @@ def deaf() -> Iterator[Address]:
         yield Address("127.0.0.1", bound.getsockname()[1], bytes(32))
 
 
-def test_where_no_connection_can_be_made_all_are_calls_of_the_actor(
-    make_server: Any, linked: Any, clock: Any, deaf: Address
-) -> None:
+@pytest.fixture
+def out_of_reach(make_server: Any, linked: Any, clock: Any, deaf: Address) -> tuple[Any, Any]:
+    """A server whose listener nobody reaches, and a worker's way to it."""
     server = make_server()
     server._server.address = lambda: deaf
     way = linked(server)
     init(way)
+    return server, way
+
+
+def test_where_no_connection_can_be_made_all_are_calls_of_the_actor(
+    out_of_reach: tuple[Any, Any], clock: Any
+) -> None:
+    server, way = out_of_reach
     for number in range(1, 6):
         assert way.wait({"w": number}, message=push(number, value=number))["w"].tolist() == [number] * 3
     assert server.called["ask"] == 5
     assert server.called["address"] == 1
 
 
-def test_attempts_to_connect_become_rare_and_never_end(
-    make_server: Any, linked: Any, clock: Any, deaf: Address
-) -> None:
-    server = make_server()
-    server._server.address = lambda: deaf
-    way = linked(server)
-    init(way)
+def test_attempts_to_connect_become_rare_and_never_end(out_of_reach: tuple[Any, Any], clock: Any) -> None:
+    server, way = out_of_reach
     for second in range(1, 601):
         clock(1.0)
         way.wait({"w": 0})
