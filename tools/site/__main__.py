@@ -14,7 +14,7 @@ CONFIG = Path(__file__).with_name("mkdocs.yml")
 
 def main() -> int:
     """Run MkDocs, and say where the site is."""
-    target = Path(*sys.argv[1:2] or [ROOT / "build" / "site"]).absolute()
+    target = Path(sys.argv[1] if sys.argv[1:] else ROOT / "build" / "site").absolute()
     command: list[str] = [
         sys.executable,
         "-m",

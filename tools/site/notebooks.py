@@ -45,7 +45,7 @@ def _cells(markdown: str) -> Iterator[nbformat.NotebookNode]:
 
 
 def _source(block: Block) -> str | None:
-    """What a cell of the block holds; None: the block is shown, and not run."""
+    """Text of the cell for a block; None: it is shown, and not run."""
     text = block.text.rstrip("\n")
     if "no-run" in block.options or "mxnet" in block.options:
         return None
