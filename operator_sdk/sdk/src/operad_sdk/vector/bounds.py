@@ -73,7 +73,7 @@ fine:
 
 
 class _Owner(NamedTuple):
-    """Whose bounds a tag names: the kernel, the array in words, and bytes of its elements."""
+    """Array of a tag: its kernel, the array in words, and bytes of its elements."""
 
     kernel: str
     array: str
