@@ -16,6 +16,8 @@ from operad.context import cpu
 from operad.operator import OpContext, Result
 from operad_sdk.differentiate import elements_form
 from operad_sdk.mapper.builder import Builder
+from operad_sdk.programs import tiles as program_tiles
+from operad_sdk.programs.tiles import in_tiles
 from operad_sdk.vector import (
     CompiledForm,
     PackedMatrix,
@@ -220,7 +222,15 @@ def program(length, dtype):
 
 
 def a_traced_program(arrays, length, dtype):
-    made = program(length, dtype)
+    return run_program(program(length, dtype), arrays, length, dtype)
+
+
+def a_program_in_tiles(arrays, length, dtype):
+    made = in_tiles(program(length, dtype), always=True)
+    return [] if made is None else run_program(made, arrays, length, dtype)
+
+
+def run_program(made, arrays, length, dtype):
     given = [arrays.given(*shape, dtype=dtype) for shape in [(length, 5), (length, 5), (length,)]]
     given = [np.where(np.isfinite(one), one, 0).astype(dtype) for one in given]
     given = [arrays.of(one) for one in given]
@@ -233,10 +243,10 @@ KINDS = {
     kind.__name__: kind
     for kind in (
         over_elements, of_several_types, of_rows, of_rows_to_one, of_columns, a_product,
-        a_product_of_a_packed_matrix, some_steps, a_traced_program,
+        a_product_of_a_packed_matrix, some_steps, a_traced_program, a_program_in_tiles,
     )
 }  # fmt: skip
-LEAST = {"a_product": 1, "a_product_of_a_packed_matrix": 1, "some_steps": 1, "a_traced_program": 1}
+LEAST = dict.fromkeys(list(KINDS)[5:], 1)
 """Lengths below which there is no kernel; everywhere else rows may have no elements."""
 WITHOUT_HALF = {"a_product", "a_product_of_a_packed_matrix", "some_steps"}
 
@@ -255,8 +265,16 @@ def expect_same_bits_everywhere(kind, length, dtype, way, threads, seed):
 
 @pytest.fixture(autouse=True)
 def _divides_little(monkeypatch):
-    """Divide products between threads, however few they multiply."""
+    """Divide products between threads, however few they multiply, and programs into tiles."""
     monkeypatch.setattr(products, "DIVIDED_FLOPS", 0)
+    for name, value in {"LEAST_BYTES": 1, "TILE_BYTES": 1, "LEAST_ROWS": 1, "LARGEST_SHARE": 1e9}.items():
+        monkeypatch.setattr(program_tiles, f"_{name}", value)
+
+
+def test_programs_are_in_tiles():
+    """Else nothing of them was tested."""
+    with np.errstate(all="ignore"):
+        assert all(in_tiles(program(length, "float32"), always=True) is not None for length in (5, 33, 70))
 
 
 @pytest.mark.parametrize("kind", KINDS)
