@@ -15,9 +15,10 @@ pytestmark = [
 ]
 
 PROGRAM = """
-import os, signal, sys, threading, time
+import os, signal, sys, threading
 import numpy as np
 import operad as od
+from tests.reliability.processor_time import least_share
 
 SIGNALS = [signal.SIGUSR1, signal.SIGALRM, signal.SIGHUP, signal.SIGCHLD]  # the last two are open in helpers
 for number in SIGNALS:
@@ -31,17 +32,6 @@ def work():
     ahead = od.io.PrefetchingIter(od.io.NDArrayIter(np.ones((80, 2), "f4"), batch_size=2))
     ahead.next()
     return ahead
-
-def least_share():
-    "Processor time of the process by time, the least of some windows: others may only make it smaller."
-    least = 1.0
-    for _ in range(50):
-        begun, used = time.monotonic(), time.process_time()
-        time.sleep(0.1)
-        least = min(least, (time.process_time() - used) / (time.monotonic() - begun))
-        if least < 0.02:
-            break
-    return least
 
 def helpers():
     return [thread for thread in threading.enumerate() if thread is not threading.main_thread()]

@@ -7,7 +7,9 @@ properties are kept without one here, and imports and parsing stand under one lo
 
 A thread that Python has importing something may hold the lock of a module that another thread waits for,
 under this lock; and a module may start a thread in its import, and wait for it. So a thread that is importing
-does not wait for this lock, and no thread waits long: it goes on without, as it would anywhere.
+does not wait for this lock, and no thread waits long. A holder that is found slow is not waited for again:
+others go on beside it, as they would anywhere, and a fork waits for them too. What fails meanwhile may be a
+fault of the order in which modules were imported (`was_alone`).
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ from operad.system import at_fork
 T = TypeVar("T")
 
 _POLL_S: Final = 0.001
+_FEW_POLLS: Final = 200
+"""Looks after which the lock's holder is slow."""
 _MOST_POLLS: Final = 2000
 _MOST_TRIES: Final = 10
 
@@ -37,12 +41,16 @@ class _Lock:
 
     Attributes:
         owner: A thread, or minus a thread that forks.
+        slow: An owner that a thread has waited long for.
+        beside: Threads that have gone on without the lock.
     """
 
-    __slots__ = ("owner", "token")
+    __slots__ = ("beside", "owner", "slow", "token")
 
     def __init__(self) -> None:
         self.owner: int | None = None
+        self.slow: int | None = None
+        self.beside: set[int] = set()
         self.token = None
 
 
@@ -89,22 +97,37 @@ def is_importing() -> bool:
 def first_use(function: Callable[..., T], *args: Any) -> T:
     """Call `function(*args)`, which imports, parses or compiles something, under the lock; reentrant."""
     me = threading.get_ident()
-    if _lock.owner == me or is_importing():
+    if _lock.owner == me or me in _lock.beside or is_importing():
         return function(*args)
-    for _ in range(_MOST_POLLS):
+    for poll in range(_MOST_POLLS):
+        if _lock.slow is not None and _lock.slow == _lock.owner:
+            break
         try:
             # commit: begin
             del _lock.token
             _lock.owner = me
             # commit: end
         except AttributeError:  # another thread has it
+            owner = _lock.owner or 0
+            if poll >= _FEW_POLLS and owner > 0:  # a fork is soon over
+                _lock.slow = owner
             time.sleep(_POLL_S)
         else:
             try:
                 return function(*args)
             finally:
-                _lock.owner = _lock.token = None  # commit
-    return function(*args)
+                _lock.slow = _lock.owner = _lock.token = None  # commit
+    try:
+        _lock.beside.add(me)
+        return function(*args)
+    finally:
+        _lock.beside.discard(me)
+
+
+def was_alone() -> bool:
+    """Return whether no other thread can have imported anything in this first use."""
+    me = threading.get_ident()
+    return not (is_importing() or _lock.slow == me or me in _lock.beside)
 
 
 def import_module(name: str) -> Any:
@@ -139,11 +162,11 @@ def hold_for_fork() -> None:
             _lock.owner = forking
             # commit: end
         except AttributeError:
-            if _lock.owner in (me, forking):
+            if _lock.owner in (me, forking) and not _lock.beside - {me}:
                 return  # it goes on in both processes
             time.sleep(_POLL_S)
         else:
-            return
+            continue  # beside it others may be at work
 
 
 def _release_after_fork() -> None:
@@ -154,8 +177,9 @@ def _release_after_fork() -> None:
 
 def _renew_after_fork() -> None:
     """The child finds the lock free, unless it forked under it."""
+    _lock.beside &= {threading.get_ident()}
     if _lock.owner != threading.get_ident():
-        _lock.owner = _lock.token = None  # commit
+        _lock.slow = _lock.owner = _lock.token = None  # commit
 
 
 for _ in range(2):  # an exception from outside may end one call of each

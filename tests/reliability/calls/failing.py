@@ -32,18 +32,24 @@ class Calls:
     Args:
         number: Of the call that fails, from 1 on; 0: none.
         error: Its errno.
+        is_counted: Whether a call counts, asked in it.
     Attributes:
         made: The names of the calls so far.
         failed: That of the one that failed; empty: none.
     """
 
-    def __init__(self, number: int = 0, error: int = 0) -> None:
+    def __init__(
+        self, number: int = 0, error: int = 0, is_counted: Callable[[], bool] = lambda: True
+    ) -> None:
         self.made: list[str] = []
         self.failed = ""
+        self._is_counted = is_counted
         self._number, self._error, self._lock = number, error, threading.Lock()
 
     def next(self, name: str, *given: object) -> None:
         """Count a call, or raise what it fails with."""
+        if not self._is_counted():
+            return
         with self._lock:
             self.made.append(name)
             if len(self.made) != self._number:

@@ -7,7 +7,8 @@ plugin's own traceback where what it provides is asked for. Other calls do not n
 Plugins are imported under one lock of ours (`first_use`), which a fork waits for, and what came of it is
 recorded by single assignments. A module that is half imported is not ready yet, and never broken: a
 finalizer, or the plugin itself, may ask for what it provides before it is there. What a thread in the midst
-of another import gets to see as broken is not recorded: it may be half imported, too.
+of another import, or beside one that takes long, gets to see as broken is not recorded: it may be half
+imported, too.
 
 pluggy's own entry-point loader is not used: it drops a second distribution that uses a name already
 taken, and one bad import stops the rest.
@@ -20,7 +21,7 @@ import locale
 import re
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
@@ -33,8 +34,9 @@ from operad.errors import (
     OperadError,
     PluginNotReadyError,
 )
-from operad.first_use import first_use, is_importing
+from operad.first_use import first_use, is_importing, was_alone
 from operad.interrupts import is_of_handler
+from operad.locks import new_lock
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
 from operad.registry.kinds import ANYTHING, KINDS, Kind
 from operad.registry.missing import not_found
@@ -103,6 +105,8 @@ class Plugins:
         found = self._outcomes.get(key)
         if found is None:
             found = first_use(self._load, key, entry)
+        if isinstance(found, Broken) and key not in self._outcomes and not is_importing():
+            found = first_use(self._load, key, entry)  # two imports in opposite order may have met
         if isinstance(found, Broken):
             _raise_broken(entry, found)
         return found
@@ -114,7 +118,7 @@ class Plugins:
             if problem is not None:
                 raise IncompatiblePluginError(f"{entry.title} of {entry.owner} cannot be used: {problem}")
             found = _attempt(entry)
-            if not (isinstance(found, Broken) and is_importing()):
+            if not isinstance(found, Broken) or was_alone():
                 found = self._outcomes.setdefault(key, found)  # another thread's, where that was faster
         return found
 
@@ -233,15 +237,33 @@ def _resolve(entry: Entry) -> object:
 def _kept_settings() -> Iterator[None]:
     """Undo what an import does to NumPy's error state, the warning filters, the locale and BLAS's threads.
 
-    They are the program's, and would change the results of operators that have nothing to do with it.
+    They are the program's, and would change the results of operators that have nothing to do with it. Of
+    imports side by side the last that ends puts back what the first one found.
     """
-    before = locale.setlocale(locale.LC_ALL)
-    try:
-        with np.errstate(), warnings.catch_warnings(), kept_blas_threads():
+    with np.errstate():
+        with _settings_lock:
+            kept = _kept[0] if _kept else _settings()
+            _kept.append(kept)
+        try:
             yield
-    finally:
-        if locale.setlocale(locale.LC_ALL) != before:
-            locale.setlocale(locale.LC_ALL, before)
+        finally:
+            with _settings_lock:
+                _kept.pop()
+                if not _kept:
+                    kept.close()
+
+
+_kept: Final[list[ExitStack]] = []
+"""What puts the process's settings back, once for each import that is going on."""
+_settings_lock: Final = new_lock()
+
+
+def _settings() -> ExitStack:
+    found = ExitStack()
+    found.callback(locale.setlocale, locale.LC_ALL, locale.setlocale(locale.LC_ALL))
+    found.enter_context(warnings.catch_warnings())
+    found.enter_context(kept_blas_threads())
+    return found
 
 
 def _nearest(found: object, module: str, attribute: str) -> str:

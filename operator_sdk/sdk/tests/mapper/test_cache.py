@@ -6,9 +6,13 @@ import sys
 
 import pytest
 
+from operad_sdk.vector.settings import is_checked
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
+
+MODULES = 1 if is_checked() else 2
+"""The kernel, and what calls it with arrays, unless kernels check their addresses."""
 
 AUTHOR = """
 import sys
@@ -41,26 +45,26 @@ def run(folder, inner="x + 1", cache=None, form=AUTHOR):
 
 
 def test_second_process_compiles_nothing(tmp_path):
-    assert run(tmp_path) == (4.0, 2, 0)
-    assert run(tmp_path) == (4.0, 0, 2)
+    assert run(tmp_path) == (4.0, MODULES, 0)
+    assert run(tmp_path) == (4.0, 0, MODULES)
 
 
 @pytest.mark.more
 def test_change_in_an_inlined_mapper_is_seen(tmp_path):
-    assert run(tmp_path) == (4.0, 2, 0)
-    assert run(tmp_path, inner="x + 2") == (6.0, 1, 1)
-    assert run(tmp_path) == (4.0, 0, 2)
+    assert run(tmp_path) == (4.0, MODULES, 0)
+    assert run(tmp_path, inner="x + 2") == (6.0, 1, MODULES - 1)
+    assert run(tmp_path) == (4.0, 0, MODULES)
 
 
 @pytest.mark.more
 def test_moved_author_file_finds_the_compiled_code(tmp_path):
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
-    assert run(tmp_path / "first", cache=tmp_path / "cache") == (4.0, 2, 0)
-    assert run(tmp_path / "second", cache=tmp_path / "cache") == (4.0, 0, 2)
+    assert run(tmp_path / "first", cache=tmp_path / "cache") == (4.0, MODULES, 0)
+    assert run(tmp_path / "second", cache=tmp_path / "cache") == (4.0, 0, MODULES)
 
 
 def test_unusable_cache_folder_is_no_obstacle(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    assert run(tmp_path, cache=blocked) == (4.0, 2, 0)
+    assert run(tmp_path, cache=blocked) == (4.0, MODULES, 0)

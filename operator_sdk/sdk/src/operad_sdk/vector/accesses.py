@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, final
 
 from operad_sdk.vector.primitives import cast
-from operad_sdk.vector.writer import ELEMENTS, Values, Writer
+from operad_sdk.vector.writer import Values, Writer
 
 
 class Pattern(NamedTuple):
@@ -149,8 +149,7 @@ class Accesses:
         code, memory = self.code, in_memory(kind)
         value = cast(code, value, kind, memory)
         if place.lanes == "same":
-            scalar = code.value(f"extractelement {code.vector(memory)} {value}, i32 0")
-            code.line(f"store {ELEMENTS[memory]} {scalar}, ptr {at}, align 1")
+            code.store_first(memory, value, at)
         elif place.lanes == "apart":
             code.scatter(memory, value, self._addresses(place, at), mask or code.constant("bool", 1))
         elif mask is None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, final
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from operad_sdk.vector.addresses import DATA, data_address, is_possible
 from operad_sdk.vector.layout import BoundKernel, TableLayout
 from operad_sdk.vector.machine import address_of
+from operad_sdk.vector.settings import is_checked
 from operad_sdk.vector.writer import Writer
 
 _NAME: Final = "call_with_arrays"
@@ -56,6 +57,11 @@ def thread_memory(size_bytes: int) -> NDArray[Any]:
     return _thread_memory.of(size_bytes)
 
 
+def _is_possible() -> bool:
+    """Return whether machine code may find the arrays: checked kernels need tags in their addresses."""
+    return is_possible() and not is_checked()
+
+
 def array_call(
     layout: TableLayout,
     num_inputs: int,
@@ -78,32 +84,39 @@ def array_call(
     if layout.scratch_bytes > _MOST_SCRATCH_BYTES or not is_possible():
         return None
     count = len(layout.positions)
-    kept = _kept(layout, offsets)
-    native, address = _native(tuple(sources or range(count)), keeps_lock), ctypes.addressof(kept)
+    sources, offsets = tuple(sources or range(count)), offsets or (0,) * count
 
-    def by_copies(*arrays: Any) -> None:
+    def by_copies(*arrays: Any, compute: Callable[..., None]) -> None:
         copies = [array if array.flags.c_contiguous else np.ascontiguousarray(array) for array in arrays]
-        native(address, *map(id, copies))
+        compute(*copies)
         for array, copy in zip(arrays[num_inputs:], copies[num_inputs:], strict=True):
             if copy is not array:
                 array[...] = copy
+
+    if is_checked():
+        return partial(by_copies, compute=strided_call(layout, sources=sources, offsets=offsets))
+    kept = _kept(layout, offsets)
+    native, address = _native(sources, keeps_lock), ctypes.addressof(kept)
+
+    def compute(*arrays: Any) -> None:
+        native(address, *map(id, arrays))
 
     def call_one(a: Any, kept: object = kept) -> None:
         if a.flags.c_contiguous:
             native(address, id(a))
         else:
-            by_copies(a)
+            by_copies(a, compute=compute)
 
     def call_two(a: Any, b: Any, kept: object = kept) -> None:
         if a.flags.c_contiguous and b.flags.c_contiguous:
             native(address, id(a), id(b))
         else:
-            by_copies(a, b)
+            by_copies(a, b, compute=compute)
 
     def call(*arrays: Any, kept: object = kept) -> None:
         for array in arrays:
             if not array.flags.c_contiguous:
-                by_copies(*arrays)
+                by_copies(*arrays, compute=compute)
                 return
         native(address, *map(id, arrays))
 
@@ -128,7 +141,7 @@ def strided_call(
     """
     count = len(layout.positions)
     sources, offsets = tuple(sources or range(count)), offsets or (0,) * count
-    if not is_possible():
+    if not _is_possible():
         return lambda *arrays: bound_to(layout, arrays, sources, offsets).run()
     kept, size_bytes = _kept(layout, offsets), layout.scratch_bytes
     on_stack = not size_bytes
@@ -152,7 +165,7 @@ def counted_call(layout: TableLayout, is_array: tuple[bool, ...]) -> Callable[..
     Args:
         is_array: Whether what is bound is an array, or a number of NumPy's.
     """
-    if not is_possible():
+    if not _is_possible():
 
         def bind_slowly(count: int, *given: Any) -> Callable[[], None]:
             return BoundKernel(layout.of_columns(count), [np.asarray(each) for each in given]).run

@@ -31,12 +31,14 @@ class Axes(NamedTuple):
 def strides_over(view: NDArray[Any], space: Sequence[int]) -> Strides:
     """Steps in bytes along the axes of the space; 0 where the array has one element for all."""
     padded = (1,) * (len(space) - view.ndim) + view.shape
-    steps = (0,) * (len(space) - view.ndim) + view.strides
+    given = (0,) * (len(space) - view.ndim) + view.strides
     for own, length in zip(padded, space, strict=True):
         if own not in (1, length):
             raise NoVectorCodeError(
                 f"an array of shape {view.shape} has no elements for a space of {tuple(space)}"
             )
+    # Without elements there is not even one for all, which each row would read.
+    steps = [step or (0 if own else view.itemsize) for own, step in zip(padded, given, strict=True)]
     return tuple([0 if own == 1 else step for own, step in zip(padded, steps, strict=True)])
 
 

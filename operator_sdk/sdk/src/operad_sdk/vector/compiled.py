@@ -230,7 +230,8 @@ class CompiledForm:
                 has_scalef=host().has_scalef,
             )
             self._texts[pattern] = text
-        self._check_results(text, axes)
+        if any(array.size for array in arrays[self._given :]):
+            self._check_results(text, axes)
         return Walk(pattern, text, space, axes, counted)
 
     def _pattern(self, arrays: Sequence[NDArray[Any]], axes: Axes) -> Pattern:
@@ -270,7 +271,7 @@ class CompiledForm:
         pattern, text, space, axes, counted = walk
         kernel = self._kernels.get(pattern)
         if kernel is None:
-            kernel = self._kernels[pattern] = Kernel(text.text)
+            kernel = self._kernels[pattern] = Kernel(text.text, self.form.name)
         table = [axes.columns, *axes.runs, *(space[axis] for axis in text.lengths), *axes.outer]
         count, own = len(self.form.inputs), range(len(self.form.inputs), self._given)
         entries = []
@@ -285,6 +286,8 @@ class CompiledForm:
         if pattern.rows:
             group = pattern.rows * self.lanes
             units = prod(axes.outer[:-1]) * -(-axes.outer[-1] // group)
+        if not any(array.size for array in arrays[count:]):
+            units = 0
         scratch_bytes = text.scratch_bytes(axes.columns * prod(axes.runs))
         return TableLayout(kernel, units, tuple(table), tuple(entries), scratch_bytes, shares)
 
@@ -344,6 +347,6 @@ def _along(step: int, itemsize: int, columns: int, differs: bool) -> str:
     """Position of elements along columns; `differs`: those of a row are not the same in all runs."""
     if step == itemsize:
         return "next"
-    if step and columns > 1:
+    if step and columns != 1:  # of no columns there is no element to be read once for each row
         return "apart"
     return "run" if differs else "same"

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad.first_use import cached_property
+from operad_sdk.vector import bounds
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.machine import address_of, function_at
+from operad_sdk.vector.settings import is_checked
 from operad_sdk.vector.writer import NAME
 
 
@@ -23,12 +25,14 @@ class Kernel:
 
     Attributes:
         text: The module that has it.
+        name: What messages call it.
         address: Where it begins.
         call: `call(table, first, last, scratch)`, without the interpreter's lock; all are numbers.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, name: str = "without a name") -> None:
         self.text: Final = text
+        self.name: Final = name
         self.address: Final = address_of(text, NAME)
         self.call: Final = function_at(self.address)
 
@@ -88,7 +92,7 @@ class BoundKernel:
         table: Where the table that it reads lies.
     """
 
-    __slots__ = ("_arrays", "_call", "_table", "address", "scratch_bytes", "table", "units")
+    __slots__ = ("_arrays", "_call", "_name", "_table", "_tags", "address", "scratch_bytes", "table", "units")
 
     def __init__(
         self,
@@ -97,7 +101,11 @@ class BoundKernel:
         addresses: Sequence[int] | None = None,
     ) -> None:
         table = layout.copy_table()
-        if addresses is None:
+        self._name = layout.kernel.name
+        if is_checked():
+            self._tags = bounds.Tags.of_arrays(self._name, arrays, addresses)
+            addresses = self._tags.addresses
+        elif addresses is None:
             addresses = [data_address(array) for array in arrays]
         for entry, address in zip(layout.positions, addresses, strict=True):
             table[entry] = address
@@ -116,4 +124,11 @@ class BoundKernel:
         """
         if scratch is None:
             scratch = np.empty(self.scratch_bytes, np.uint8)
-        self._call(self.table, first, self.units if last is None else last, data_address(scratch))
+        last = self.units if last is None else last
+        if is_checked():
+            rows = scratch.reshape(1, -1).view(np.uint8)
+            tags = bounds.Tags.of_scratch(self._name, rows)
+            self._call(self.table, first, last, tags.addresses[0])
+            bounds.expect_in_bounds()
+        else:
+            self._call(self.table, first, last, data_address(scratch))

@@ -196,6 +196,11 @@ def function_at(address: int) -> Callable[[int, int, int, int], None]:
     return call
 
 
+def define_symbol(text: str, name: str) -> None:
+    """Compile a module whose function other modules may call by its name; no file has it."""
+    _llvm().add_symbol(name, _loaded(object_code(text, host()), name))
+
+
 def _digest(text: str, machine: Machine) -> str:
     version = ".".join(map(str, _llvm().llvm_version_info))
     return hashlib.sha256("\0".join([version, *machine, text]).encode()).hexdigest()

@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad.operator import OpContext, ScalarForm
+from operad_sdk.vector import bounds
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.compiled import compiled
 from operad_sdk.vector.layout import TableLayout
 from operad_sdk.vector.machine import address_of, function_at
+from operad_sdk.vector.settings import is_checked
 from operad_sdk.vector.team import has_team, team
 from operad_sdk.vector.tiles import PackedMatrix
 from operad_sdk.vector.writer import KERNEL_PARAMETERS, NAME, Words, Writer
@@ -147,7 +149,15 @@ class StepLoop:
             begin = ctypes.addressof(table)
             words.append(_Call(kernel=call.layout.kernel.address, table=begin, units=call.layout.units))
             places += (begin + _WORD_BYTES * position for position in call.layout.positions)
-        addresses = np.stack([array.addresses for call in calls for array in call.arrays], axis=1)
+        every = [array.addresses for call in calls for array in call.arrays]
+        if is_checked():
+            self._tags = [
+                bounds.Tags.of_steps(call.layout.kernel.name, *array)
+                for call in calls
+                for array in call.arrays
+            ]
+            every = [np.array(tags.addresses) for tags in self._tags]
+        addresses = np.stack(every, axis=1)
         self._parts = (np.array(words), np.array(places), addresses)
         calls_at, places_at, addresses_at = map(data_address, self._parts)
         head = _Head(
@@ -184,6 +194,8 @@ def run_steps(loops: Sequence[StepLoop], op_ctx: OpContext | None = None) -> Non
             run(number, 0)
     else:
         op_ctx.parallel(run, len(loops), threads)
+    if is_checked():
+        bounds.expect_in_bounds()
 
 
 @cache

@@ -46,9 +46,11 @@ from numpy.typing import NDArray
 from operad.files import read_text
 from operad.interrupts import block_signals
 from operad.system import at_fork, has_semaphores
+from operad_sdk.vector import bounds
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.machine import address_of, function_at
+from operad_sdk.vector.settings import is_checked
 from operad_sdk.vector.writer import NAME
 
 _HAS_PAUSE: Final = platform.machine().lower() in ("x86_64", "amd64")
@@ -135,6 +137,10 @@ class _Team:
             units: How many rows, columns or images the parts divide.
             scratch: For each thread that takes part a row, in one piece.
         """
+        begin, row_bytes = data_address(scratch), scratch.strides[0]
+        if is_checked():
+            tags = bounds.Tags.of_scratch("of several threads", scratch)
+            begin, row_bytes = tags.addresses[0], row_bytes + bounds.NEXT_TAG
         free, boxes = self._free, list[_Box]()
         try:
             while len(boxes) < len(scratch) - 1:
@@ -149,12 +155,14 @@ class _Team:
             addresses = (ctypes.c_longlong * len(tables))(*tables)
             job = _Job(
                 function=function, tables=ctypes.addressof(addresses), next_part=0, parts=len(tables),
-                units=units, scratch=data_address(scratch), scratch_bytes=scratch.strides[0],
+                units=units, scratch=begin, scratch_bytes=row_bytes,
             )  # fmt: skip
             posted = (ctypes.c_longlong * len(boxes))(*[box.address for box in boxes])
             _post()(ctypes.addressof(job), len(boxes), _SPINS, ctypes.addressof(posted))
         finally:
             free.extend(boxes)  # of this process: a forked child has a list of its own
+        if is_checked():
+            bounds.expect_in_bounds()
 
 
 @cache

@@ -256,7 +256,7 @@ def _panels(columns: int, size: int) -> _Panels:
 
 @lru_cache(maxsize=1024)
 def _kernel(pattern: ProductPattern) -> Kernel:
-    return Kernel(ProductText(pattern).text)
+    return Kernel(ProductText(pattern).text, "product")
 
 
 def _order(shape: Shape, strides: Shape, size: int) -> tuple[Right, int] | None:
@@ -268,7 +268,7 @@ def _order(shape: Shape, strides: Shape, size: int) -> tuple[Right, int] | None:
 
 @lru_cache(maxsize=64)
 def _pack_kernel(kind: str, right: Right, vectors: int, last: int) -> Kernel:
-    return Kernel(PackText(kind, right, vectors, last).text)
+    return Kernel(PackText(kind, right, vectors, last).text, "packing of a matrix")
 
 
 @lru_cache(maxsize=256)

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar, final
 
+from operad_sdk.vector.checked_addresses import CheckedAddresses
+
 FLOATS: Final = {"float32": "float", "float64": "double"}
 """Element types that are floating, and what LLVM calls them."""
 INTEGERS: Final = {f"{sign}int{bits}": f"i{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -35,7 +37,7 @@ LoopBody = Callable[[str, Values], Values]
 
 
 @final
-class Writer:
+class Writer(CheckedAddresses):
     """One function, `void name(...)`, while it is written.
 
     Attributes:
@@ -175,6 +177,7 @@ class Writer:
         """A vector from memory, of `lanes` lanes; those from `used` on are zeros, and not read."""
         lanes = lanes or self.lanes
         if used is None or used == lanes:
+            address = self.checked(address, BITS[kind], lanes)
             return self.value(f"load <{lanes} x {ELEMENTS[kind]}>, ptr {address}, align 1")
         return self.load_masked(kind, address, _first(used, lanes), lanes)
 
@@ -184,6 +187,7 @@ class Writer:
         """A vector into memory, or its first `used` lanes."""
         lanes = lanes or self.lanes
         if used is None or used == lanes:
+            address = self.checked(address, BITS[kind], lanes, writes=True)
             self.line(f"store <{lanes} x {ELEMENTS[kind]}> {value}, ptr {address}, align 1")
         else:
             self.store_masked(kind, value, address, _first(used, lanes), lanes)
@@ -215,12 +219,14 @@ class Writer:
     def load_masked(self, kind: str, address: str, mask: str, lanes: int | None = None) -> str:
         """A vector from memory; lanes that are masked out are zeros, and not read."""
         vector, name, masked = self._masked(kind, mask, lanes)
+        address = self.checked(address, BITS[kind], lanes or self.lanes, mask)
         given = (("ptr", address), ("i32", "1"), masked, (vector, "zeroinitializer"))
         return self.call(vector, f"llvm.masked.load.{name}.p0", *given)
 
     def store_masked(self, kind: str, value: str, address: str, mask: str, lanes: int | None = None) -> None:
         """The lanes of a vector that are not masked out into memory."""
         vector, name, masked = self._masked(kind, mask, lanes)
+        address = self.checked(address, BITS[kind], lanes or self.lanes, mask, writes=True)
         self.call(
             "void", f"llvm.masked.store.{name}.p0", (vector, value), ("ptr", address), ("i32", "1"), masked
         )
@@ -228,12 +234,14 @@ class Writer:
     def gather(self, kind: str, addresses: str, mask: str) -> str:
         """Vector of elements at any addresses; masked lanes are zeros, and are not read."""
         vector, name, masked = self._masked(kind, mask)
+        addresses = self.each_checked(addresses, BITS[kind], mask)
         given = ((f"<{self.lanes} x ptr>", addresses), ("i32", "1"), masked, (vector, "zeroinitializer"))
         return self.call(vector, f"llvm.masked.gather.{name}.v{self.lanes}p0", *given)
 
     def scatter(self, kind: str, value: str, addresses: str, mask: str) -> None:
         """Write the unmasked lanes of a vector to any addresses."""
         vector, name, masked = self._masked(kind, mask)
+        addresses = self.each_checked(addresses, BITS[kind], mask, writes=True)
         given = ((vector, value), (f"<{self.lanes} x ptr>", addresses), ("i32", "1"), masked)
         self.call("void", f"llvm.masked.scatter.{name}.v{self.lanes}p0", *given)
 
@@ -244,7 +252,14 @@ class Writer:
 
     def broadcast(self, kind: str, address: str) -> str:
         """A vector of the one number that stands in memory."""
+        address = self.checked(address, BITS[kind], 1)
         return self.splat(kind, self.value(f"load {ELEMENTS[kind]}, ptr {address}, align 1"))
+
+    def store_first(self, kind: str, value: str, address: str) -> None:
+        """The first lane of a vector into memory."""
+        first = self.value(f"extractelement {self.vector(kind)} {value}, i32 0")
+        address = self.checked(address, BITS[kind], 1, writes=True)
+        self.line(f"store {ELEMENTS[kind]} {first}, ptr {address}, align 1")
 
     def shuffled(
         self, kind: str, one: str, other: str, order: Sequence[int], lanes: int | None = None

@@ -29,17 +29,20 @@ from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_addr
 def _forward_kernel(
     kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool, seen: Seen | None
 ) -> Kernel:
-    return Kernel(AcrossText(kind, tile, taps, parts, has_bias, seen).text)
+    return Kernel(AcrossText(kind, tile, taps, parts, has_bias, seen).text, "correlation, filters in vectors")
 
 
 @lru_cache(maxsize=1024)
 def _weight_kernel(kind: str, tile: AcrossTile, rest: int, parts: int, seen: Seen | None) -> Kernel:
-    return Kernel(AcrossWeightText(kind, tile, rest, parts, seen).text)
+    return Kernel(
+        AcrossWeightText(kind, tile, rest, parts, seen).text,
+        "correlation's weight gradient, filters in vectors",
+    )
 
 
 @lru_cache(maxsize=64)
 def _sums_kernel(kind: str, parts: int) -> Kernel:
-    return Kernel(AcrossSumsText(kind, parts).text)
+    return Kernel(AcrossSumsText(kind, parts).text, "sums of weight gradients, filters in vectors")
 
 
 @final

@@ -30,19 +30,24 @@ from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_addr
 def _forward_kernel(
     kind: str, tile: Tile, rest: int, taps: int, tap_rows: int, parts: int, has_bias: bool
 ) -> Kernel:
-    return Kernel(ForwardText(kind, tile, rest, taps, tap_rows, parts, has_bias).text)
+    return Kernel(
+        ForwardText(kind, tile, rest, taps, tap_rows, parts, has_bias).text, "correlation, pixels in vectors"
+    )
 
 
 @lru_cache(maxsize=1024)
 def _weight_kernel(
     kind: str, tile: Tile, rest: tuple[int, int], parts: int, tail: int, copies_gradient: bool
 ) -> Kernel:
-    return Kernel(WeightText(kind, tile, rest, parts, tail, copies_gradient).text)
+    return Kernel(
+        WeightText(kind, tile, rest, parts, tail, copies_gradient).text,
+        "correlation's weight gradient, pixels in vectors",
+    )
 
 
 @lru_cache(maxsize=256)
 def _sums_kernel(kind: str, parts: int, positions: int, rest: int) -> Kernel:
-    return Kernel(SumsText(kind, parts, positions, rest).text)
+    return Kernel(SumsText(kind, parts, positions, rest).text, "sums of weight gradients")
 
 
 @final

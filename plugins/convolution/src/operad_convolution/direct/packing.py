@@ -78,7 +78,7 @@ class Weights(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _kernel(kind: str, rows: int, columns: int) -> Kernel:
-    return Kernel(PackingText(kind, rows, columns).text)
+    return Kernel(PackingText(kind, rows, columns).text, "packing of weights")
 
 
 @final

@@ -19,7 +19,7 @@ from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_addr
 
 @lru_cache(maxsize=256)
 def _kernel(pattern: PlacesPattern) -> Kernel:
-    return Kernel(PlacesText(pattern).text)
+    return Kernel(PlacesText(pattern).text, "gradients of places")
 
 
 @final
