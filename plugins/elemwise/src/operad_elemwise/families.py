@@ -19,6 +19,8 @@ from operad_sdk import (
     lock_cost_limit,
     param,
 )
+from operad_sdk.contract import REAL_RESULTS
+from operad_sdk.element_types import real_of
 
 Declared = type[OperatorProperty]
 Example = tuple[str, ...]
@@ -81,6 +83,17 @@ def of_one(
 def of_real(*declared: Any, **options: Any) -> Declared:
     """A function of real numbers, of integers rounded towards zero; arguments as for `of_one`."""
     return of_one(*declared, integers_as="float64", **options)
+
+
+def of_floats(
+    name: str, function: Any, summary: str, example: Example, gradient: Any, reference: Any, **options: Any
+) -> Declared:
+    """A function of real numbers that gives float64 of integers and bool, as NumPy's do."""
+    contract = Contract(reference=reference, result_types=REAL_RESULTS)
+    return of_one(
+        name, function, summary, example, gradient, "output_grad", accepts="any", promote=real_of,
+        contract=contract, **options,
+    )  # fmt: skip
 
 
 def of_two(*declared: Any, **options: Any) -> Declared:
