@@ -34,3 +34,8 @@ def _article(word: str) -> str:
 def real_of(prop: object, dtype: DType) -> DType:
     """Type of functions of real numbers, an operator's `promote`: float64 for integers and bool."""
     return dtype if dtype.kind == "f" else as_dtype("float64")
+
+
+def counted(prop: object, dtype: DType) -> DType:
+    """Type of sums and products, likewise: int64 for bool."""
+    return as_dtype("int64") if dtype.kind == "b" else dtype
