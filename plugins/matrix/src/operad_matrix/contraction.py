@@ -37,10 +37,11 @@ class Contraction(NamedTuple):
         for term, shape in zip(self.terms, shapes, strict=True):
             for axis, (letter, length) in enumerate(zip(term, shape, strict=True)):
                 known = found.setdefault(letter, length)
-                if length != known and 1 not in (length, known):
+                is_diagonal = shape[term.index(letter)] != length
+                if is_diagonal or (length != known and 1 not in (length, known)):
                     raise ShapeError(
                         f"the arrays have shapes {', '.join(map(str, shapes))}: axis {axis} of {shape} is "
-                        f"{length}, expected {known}, the length of the axis that it is multiplied with"
+                        f"{length}, expected {shape[term.index(letter)] if is_diagonal else known}, the length of the axis that it is multiplied with"
                     )
                 found[letter] = length if known == 1 else known
         return found
@@ -109,7 +110,7 @@ def _plain(term: str, array: Array, lengths: Mapping[str, int]) -> _Named:
         if first < axis:
             array = np.diagonal(array, 0, first, axis)
             return _plain(term[:first] + term[first + 1 : axis] + term[axis + 1 :] + letter, array, lengths)
-        if array.shape[axis] == 1 < lengths[letter]:
+        if array.shape[axis] == 1 != lengths[letter]:
             return _plain(term[:axis] + term[axis + 1 :], np.squeeze(array, axis), lengths)
     return term, array
 
