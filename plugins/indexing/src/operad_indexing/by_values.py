@@ -135,6 +135,7 @@ class unique(ShapedByValues):
             for number, each in enumerate(_unique(data, return_index, return_inverse, return_counts, axis))
         ),
         nan_policy="NaN is a value, the largest",
+        no_numeric_gradient="which elements are equal is a matter of values, which have no slope",
     )
 
     def length(self, *arrays: Array) -> int:
@@ -161,7 +162,7 @@ class bincount(ShapedByValues):
     Shapes:
         data: (N,), whole numbers from 0 on.
         weights: (N,), with `has_weights`.
-        output: (the largest number + 1, and at least `minlength`,), of int64 or the type of weights.
+        output: (R,), the largest number + 1, and at least `minlength`; of int64 or the type of weights.
 
     Example:
         >>> import operad as od
