@@ -27,14 +27,14 @@ _SHARED: Final[dict[str, Any]] = {"accepts": "floating", "compute_dtype": "float
 
 
 def _bce(data: Array, label: Array) -> Array:
-    """`max(x, 0) - x t + ln(1 + e^-|x|)`."""
-    return np.maximum(data, 0) - data * label + np.log1p(np.exp(-np.abs(data)))
+    """`(1 - t) max(x, 0) + t max(-x, 0) + ln(1 + e^-|x|)`."""
+    wrong = (1 - label) * np.maximum(data, 0) + label * np.maximum(-data, 0)
+    return wrong + np.log1p(np.exp(-np.abs(data)))
 
 
 bce_with_logits = define(
     "bce_with_logits", "data:(...), label:(...) -> output:(...)", lambda data, label: _bce(data, label),
     {
-        # 1 / (1 + e^-x) - t as a quotient, of which digits are left where it is small
         "data": lambda output_grad, data, label: output_grad * (1 / (1 + np.exp(-data)) - label),
         "label": lambda output_grad, data: -output_grad * data,
     },
@@ -59,12 +59,15 @@ def _is_label(label: Array, classes: int, ignored: int) -> Array:
     return (label[..., None] == np.arange(classes, like=label)) & (label != ignored)[..., None]
 
 
+def _nll_slope(output_grad: Array, label: Array, ignored: int, data_grad: Array) -> None:
+    is_label = _is_label(label, data_grad.shape[-1], ignored)
+    data_grad[...] = np.where(is_label, -output_grad[..., None], 0)
+
+
 nll_loss = define(
     "nll_loss", "data:(*N, C), label:int64(*N) -> output:(*N)",
     lambda data, label, ignored: -blocked_sum(np.where(_is_label(label, data.shape[-1], ignored), data, 0), -1),
-    {"data": lambda output_grad, label, ignored, data_grad: np.where(
-        _is_label(label, data_grad.shape[-1], ignored), -output_grad[..., None], 0
-    )},
+    {"data": _nll_slope},
     summary="The negative log likelihood of each item: minus the logarithm, in `data`, of its class; "
     "`dy/dx = -1` there, else 0. An item labelled `ignored`, or with no class, has 0.",
     example=("[[-1, -2], [-3, -4]]", "[1, 0], dtype='int64'", "[2., 3.]"), **_SHARED,
@@ -79,33 +82,36 @@ nll_loss = define(
 )  # fmt: skip
 
 
-def _scaled(x: Array) -> tuple[Array, Array]:
-    """Rows in units of their largest magnitude, or of 1, and their lengths in that unit."""
+def _directions(x: Array) -> tuple[Array, Array]:
+    """Rows of length 1, or 0 where they are 0, and their lengths, or infinity.
+
+    In units of their largest magnitude, so that no square leaves the type.
+    """
     largest = np.max(np.abs(x), axis=-1, keepdims=True)
     unit = np.where((largest > 0) & (largest < np.inf), largest, 1)
-    return unit, np.sqrt(blocked_sum(np.square(x / unit), -1, keepdims=True))
+    total = blocked_sum(np.square(x / unit), -1, keepdims=True)
+    length = np.where(total == 0, total.dtype.type(np.inf), np.sqrt(np.where(total == 0, 1, total)))
+    return x / unit / length, unit * length
 
 
-def _directions(x: Array) -> tuple[Array, Array]:
-    """Rows of length 1, or 0 where they are 0, and what their slopes are divided by."""
-    unit, length = _scaled(x)
-    safe = np.where(length == 0, length.dtype.type(np.inf), length)
-    return x / unit / safe, unit * safe
+def _half_square(a: Array, b: Array) -> Array:
+    """`1 - cos` of directions: half the square of their distance, of which digits are left where it is small."""
+    has_none = ~(a.any(-1, keepdims=True) & b.any(-1, keepdims=True))
+    return np.where(has_none, 1, blocked_sum(np.square(a - b), -1, keepdims=True) / 2)
 
 
 def _cosine(lhs: Array, rhs: Array) -> Array:
-    if not lhs.shape[-1]:
+    if not lhs.size:
         return np.ones_like(lhs, shape=lhs.shape[:-1])
-    a, b = _directions(lhs)[0], _directions(rhs)[0]
-    return 1 - blocked_sum(a * b, -1)
+    return _half_square(_directions(lhs)[0], _directions(rhs)[0])[..., 0]
 
 
 def _cosine_slope(output_grad: Array, own: Array, other: Array) -> Array:
     """`(cos a - b) / length`, where a and b are the directions of both."""
-    if not own.shape[-1]:
+    if not own.size:
         return own
     (a, length), (b, _) = _directions(own), _directions(other)
-    return output_grad[..., None] * ((blocked_sum(a * b, -1, keepdims=True) * a - b) / length)
+    return output_grad[..., None] * ((a - b - _half_square(a, b) * a) / length)
 
 
 cosine_distance = define(
