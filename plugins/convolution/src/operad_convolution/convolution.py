@@ -20,6 +20,7 @@ from operad_sdk import (
     Shape,
     ShapeError,
     operator,
+    param,
 )
 from operad_sdk.vector import InVectorCode
 
@@ -153,3 +154,7 @@ class ConvolutionV1(Convolution):
 
     Source: ConvolutionV1Param, src/operator/convolution_v1-inl.h.
     """
+
+    layout = param(
+        str, None, choices=("NCDHW", "NCHW", "NDHWC", "NHWC"), doc="Order of the axes; channels come first."
+    )

@@ -38,6 +38,7 @@ class IdentityAttachKLSparseReg(OperatorProperty):
     spec = "data:(N, C), state moving_avg:(C) -> output:(N, C)"
     accepts = "floating"
     compute_dtype = "float32"
+    initializers = {"moving_avg": '["zero", {}]'}
     contract = Contract(
         inputs={"data": unit_interval(), "moving_avg": unit_interval()},
         reference=lambda data, moving_avg, momentum, is_train: (
