@@ -20,7 +20,8 @@ _SCALAR = """
     _plus_scalar _minus_scalar _rminus_scalar _mul_scalar _div_scalar _rdiv_scalar _mod_scalar _rmod_scalar
     _power_scalar _rpower_scalar _maximum_scalar _minimum_scalar _hypot_scalar _equal_scalar
     _not_equal_scalar _greater_scalar _greater_equal_scalar _lesser_scalar _lesser_equal_scalar
-    _logical_and_scalar _logical_or_scalar _logical_xor_scalar
+    _logical_and_scalar _logical_or_scalar _logical_xor_scalar _scatter_elemwise_div _scatter_plus_scalar
+    _scatter_minus_scalar
 """
 _DISTRIBUTIONS = """
     uniform normal gamma exponential poisson negative_binomial generalized_negative_binomial
@@ -49,7 +50,7 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
         "shape": """
             Reshape Flatten transpose expand_dims squeeze SwapAxis slice slice_axis slice_like _slice_assign
             _slice_assign_scalar SliceChannel _split_v2 Concat stack tile repeat reverse Pad reshape_like
-            depth_to_space space_to_depth diag im2col col2im
+            depth_to_space space_to_depth diag im2col col2im Crop _rnn_param_concat
         """,
         "indexing": """
             take batch_take pick fill_element_0index one_hot _onehot_encode gather_nd scatter_nd
@@ -69,15 +70,16 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
         ),
         "fully_connected": "FullyConnected",
         "activation": "Activation LeakyReLU softmax softmin log_softmax SoftmaxActivation",
-        "convolution": "Convolution Deconvolution UpSampling",
-        "pooling": "Pooling _contrib_AdaptiveAvgPooling2D",
+        "convolution": "Convolution Deconvolution UpSampling Convolution_v1",
+        "pooling": "Pooling _contrib_AdaptiveAvgPooling2D Pooling_v1",
         "normalization": """
             BatchNorm LayerNorm GroupNorm InstanceNorm L2Normalization LRN BatchNorm_v1 _contrib_SyncBatchNorm
+            _contrib_BatchNormWithReLU
         """,
         "dropout": "Dropout",
         "loss": """
             SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput SVMOutput
-            MakeLoss softmax_cross_entropy
+            MakeLoss softmax_cross_entropy IdentityAttachKLSparseReg
         """,
         "sequence": "SequenceMask SequenceLast SequenceReverse",
         "rnn": "RNN",

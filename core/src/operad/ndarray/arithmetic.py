@@ -138,8 +138,9 @@ def _compared(method: Method) -> Method:
     return compare
 
 
-def _logical(symbol: str, method: Method) -> Method:
-    """A method for operands that are true or false: bools, and results of comparisons."""
+def _logical(symbol: str, word: str) -> Method:
+    """A method for operands that are true or false, bools and results of comparisons; or for bits."""
+    method = binary(f"_logical_{word}", f"broadcast_logical_{word}", f"_logical_{word}_scalar")
 
     def combine(self: Any, other: Any) -> Any:
         if isinstance(other, (np.ndarray, list, tuple)):
@@ -150,11 +151,24 @@ def _logical(symbol: str, method: Method) -> Method:
             self, other = self.astype(np.bool_), cast("NDArray", other).astype(np.bool_)
         return method(self, other)
 
-    return _compared(combine)
+    of_truth = _compared(combine)
+
+    def choose(self: Any, other: Any) -> Any:
+        if not _has_bits(self) or isinstance(other, (bool, np.bool_)):
+            return of_truth(self, other)
+        other = other if isinstance(other, Array) else converted(self, other)
+        return invoke(f"bitwise_{word}", (self, other)) if _has_bits(other) else of_truth(self, other)
+
+    return choose
+
+
+def _has_bits(array: Any) -> bool:
+    """Return whether an array has whole numbers that are no results of comparisons."""
+    return array.dtype.kind in "iu" and not array._has_provenance(Provenance.COMPARED)
 
 
 def _check_logical(symbol: str, operand: Any) -> None:
-    """Raise DTypeError unless `operand` holds truth values: no operator computes with bits."""
+    """Raise DTypeError unless `operand` holds truth values."""
     is_array = isinstance(operand, Array)
     if isinstance(operand, (bool, np.bool_)) or (
         is_array and (operand.dtype == np.bool_ or operand._has_provenance(Provenance.COMPARED))
@@ -162,8 +176,8 @@ def _check_logical(symbol: str, operand: Any) -> None:
         return
     what = f"an array of {operand.dtype.name}" if is_array else f"{operand!r}"
     raise DTypeError(
-        f"{symbol}: an operand is {what}, expected bools or results of comparisons; use x.astype('bool'), or "
-        "x != 0 (no operator computes with bits)"
+        f"{symbol}: an operand is {what}, expected bools or results of comparisons, or integers on both sides; "
+        "use x.astype('bool'), or x != 0"
     )
 
 
@@ -197,11 +211,13 @@ class Arithmetic:
     __lt__ = _compared(binary("_lesser", "broadcast_lesser", "_lesser_scalar"))
     __le__ = _compared(binary("_lesser_equal", "broadcast_lesser_equal", "_lesser_equal_scalar"))
 
-    __and__ = __rand__ = _logical("&", binary("_logical_and", "broadcast_logical_and", "_logical_and_scalar"))
-    __or__ = __ror__ = _logical("|", binary("_logical_or", "broadcast_logical_or", "_logical_or_scalar"))
-    __xor__ = __rxor__ = _logical("^", binary("_logical_xor", "broadcast_logical_xor", "_logical_xor_scalar"))
+    __and__ = __rand__ = _logical("&", "and")
+    __or__ = __ror__ = _logical("|", "or")
+    __xor__ = __rxor__ = _logical("^", "xor")
 
     def __invert__(self) -> Any:
+        if _has_bits(self):
+            return invoke("bitwise_not", (cast("NDArray", self),))
         _check_logical("~", self)
         return invoke("logical_not", (cast("NDArray", self),))._with_provenance(Provenance.COMPARED)
 

@@ -48,6 +48,14 @@ class ResultTypes:
     params: Mapping[str, Any] = field(default_factory=dict)
 
 
+_FLOATING: Final = {name: name for name in ("float16", "float32", "float64")}
+_WHOLE: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+REAL_RESULTS: Final = (ResultTypes(_FLOATING | dict.fromkeys((*_WHOLE, "bool"), "float64")),)
+"""Results of an operator whose `promote` is `element_types.real_of`."""
+COUNTED_RESULTS: Final = (ResultTypes(_FLOATING | {name: name for name in _WHOLE} | {"bool": "int64"}),)
+"""Results of one whose `promote` is `element_types.counted`."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Distribution:

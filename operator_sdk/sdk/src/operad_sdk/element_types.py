@@ -1,10 +1,10 @@
-"""Check of the element types that an operator accepts."""
+"""Element types that an operator accepts, and that functions of real numbers give."""
 
 from __future__ import annotations
 
 from typing import Final, Literal
 
-from operad.dtypes import DType
+from operad.dtypes import DType, as_dtype
 from operad.errors import DTypeError
 
 Accepts = Literal["any", "number", "integer", "floating"] | tuple[str, ...]
@@ -29,3 +29,13 @@ def check_accepted(operator: str, argument: str, dtype: DType, accepts: Accepts)
 
 def _article(word: str) -> str:
     return "an" if word[0] in "aeiou" else "a"
+
+
+def real_of(prop: object, dtype: DType) -> DType:
+    """Type of functions of real numbers, an operator's `promote`: float64 for integers and bool."""
+    return dtype if dtype.kind == "f" else as_dtype("float64")
+
+
+def counted(prop: object, dtype: DType) -> DType:
+    """Type of sums and products, likewise: int64 for bool."""
+    return as_dtype("int64") if dtype.kind == "b" else dtype

@@ -20,6 +20,7 @@ from operad_sdk import (
     Shape,
     ShapeError,
     operator,
+    param,
 )
 from operad_sdk.vector import InVectorCode
 
@@ -132,3 +133,28 @@ class Direct(DirectKernel):
     def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
         """Its adjoint by the weight."""
         self.correlation.weight_gradient(op_ctx, data, output_grad, weight_grad)
+
+
+@operator("Convolution_v1")
+class ConvolutionV1(Convolution):
+    """`Convolution` under its name before MXNet 0.9, which old files have.
+
+    Shapes:
+        data: (N, C, ...) with as many spatial axes as kernel has elements.
+        weight: (num_filter, C / num_group, *kernel).
+        bias: (num_filter,), unless `no_bias`.
+        output: (N, num_filter, ...), along each axis (size + 2 pad - dilate (kernel - 1) - 1) // stride + 1.
+
+    Example:
+        >>> import operad as od
+        >>> data, weight = od.nd.array([[[[1, 2], [4, 8]]]]), od.nd.array([[[[1, -1]]]])
+        >>> od.nd.Convolution_v1(data, weight, kernel=(1, 2), num_filter=1, no_bias=True).asnumpy()
+        array([[[[-1.],
+                 [-4.]]]], dtype=float32)
+
+    Source: ConvolutionV1Param, src/operator/convolution_v1-inl.h.
+    """
+
+    layout = param(
+        str, None, choices=("NCDHW", "NCHW", "NDHWC", "NHWC"), doc="Order of the axes; channels come first."
+    )

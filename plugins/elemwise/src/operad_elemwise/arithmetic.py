@@ -36,15 +36,19 @@ elemwise_mul = of_two(
      "output_grad, lhs, rhs",
     reference=lambda lhs, rhs: lhs * rhs,
 )  # fmt: skip
-elemwise_div = of_two(
-    "elemwise_div", np.divide,
-    "`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`.",
-    ("[1, 2]", "[4, 4]", "[0.25, 0.5 ]"),
-    {"lhs": lambda output_grad, rhs, lhs_grad: np.divide(output_grad, rhs, lhs_grad),
-     "rhs": lambda output_grad, output, rhs: -output_grad * (output / rhs)}, "output_grad",
-    contract=Contract(reference=lambda lhs, rhs: lhs / rhs, undefined="0 / 0 is no number"),
+elemwise_div, scatter_elemwise_div = (
+    of_two(
+        name, np.divide,
+        "`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`.",
+        ("[1, 2]", "[4, 4]", "[0.25, 0.5 ]"),
+        {"lhs": lambda output_grad, rhs, lhs_grad: np.divide(output_grad, rhs, lhs_grad),
+         "rhs": lambda output_grad, output, rhs: -output_grad * (output / rhs)}, "output_grad",
+        contract=Contract(reference=lambda lhs, rhs: lhs / rhs, undefined="0 / 0 is no number"),
+    )
+    for name in ("elemwise_div", "_scatter_elemwise_div")  # which MXNet has for sparse arrays
 )  # fmt: skip
-elemwise_div.kernel(priority=1, when=is_integer)(divide_integers)
+for _division in (elemwise_div, scatter_elemwise_div):
+    _division.kernel(priority=1, when=is_integer)(divide_integers)
 
 _BETWEEN_JUMPS = Contract(
     inputs={

@@ -48,6 +48,33 @@ erf_ = from_mapper(
 
 
 @mapper
+def erfc_value(data: float) -> float:
+    """One minus the error function of every element, without cancellation.
+
+    Within 8 units in the last place of the type.
+
+    Shapes:
+        data: (...)
+        output: (...)
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.erfc(od.nd.array([-1, 0, 0.5])).asnumpy().round(4)
+        array([1.8427, 1.    , 0.4795], dtype=float32)
+    """
+    return erfc(data)
+
+
+# dy/dx = -2 / sqrt(pi) e^(-x^2), found automatically
+erfc_ = from_mapper(
+    erfc_value,
+    name="erfc",
+    integers_as="float64",
+    contract=Contract(reference=np.vectorize(math.erfc, otypes=[float])),
+)
+
+
+@mapper
 def _improved(y: float, a: float) -> float:
     """A step of Halley's method towards the `y >= 0` whose error function is `a`."""
     if a < 0.75:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from operad_elemwise.families import of_real
+from operad_elemwise.families import of_floats, of_real
 
 exp = of_real(
     "exp", np.exp, "`y = e^x`; `dy/dx = y`.", ("[0, 1]", "[1.    , 2.7183]"),
@@ -41,4 +41,8 @@ log1p = of_real(
     lambda output_grad, data, data_grad: np.divide(output_grad, np.add(data, 1, data_grad), data_grad),
     "data",
     reference=lambda data: np.log(1 + data),
+)  # fmt: skip
+exp2 = of_floats(
+    "exp2", np.exp2, "`y = 2^x`; `dy/dx = y ln 2`.", ("[0, 3, -1]", "[1. , 8. , 0.5]"),
+    lambda output_grad, output: output_grad * (output * math.log(2)), lambda data: np.exp(data * math.log(2)),
 )  # fmt: skip

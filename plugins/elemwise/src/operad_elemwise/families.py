@@ -14,11 +14,12 @@ from operad_sdk import (
     OperatorProperty,
     ResultTypes,
     Scalar,
-    as_dtype,
     define,
     lock_cost_limit,
     param,
 )
+from operad_sdk.contract import COUNTED_RESULTS, REAL_RESULTS
+from operad_sdk.element_types import counted, real_of
 
 Declared = type[OperatorProperty]
 Example = tuple[str, ...]
@@ -39,17 +40,10 @@ def is_integer(call: KernelCall) -> bool:
 
 def promote_scalar(prop: Any, dtype: DType) -> DType:
     """The type of an array and a number: bool counts as int64, and what `is_int` is false of as float64."""
-    if dtype.kind == "f" or (dtype.kind != "b" and prop.is_int):
-        return dtype
-    return as_dtype("int64" if prop.is_int else "float64")
+    return counted(prop, dtype) if prop.is_int else real_of(prop, dtype)
 
 
-_WHOLE: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_REAL: Final = {name: name for name in ("float16", "float32", "float64")}
-TYPES_BESIDE_NUMBERS: Final = (
-    ResultTypes(_REAL | {name: name for name in _WHOLE} | {"bool": "int64"}),
-    ResultTypes(_REAL | dict.fromkeys((*_WHOLE, "bool"), "float64"), {"is_int": False}),
-)
+TYPES_BESIDE_NUMBERS: Final = (*COUNTED_RESULTS, ResultTypes(REAL_RESULTS[0].types, {"is_int": False}))
 """Results of `promote_scalar` for arguments of any type."""
 
 
@@ -81,6 +75,17 @@ def of_one(
 def of_real(*declared: Any, **options: Any) -> Declared:
     """A function of real numbers, of integers rounded towards zero; arguments as for `of_one`."""
     return of_one(*declared, integers_as="float64", **options)
+
+
+def of_floats(
+    name: str, function: Any, summary: str, example: Example, gradient: Any, reference: Any, **options: Any
+) -> Declared:
+    """A function of real numbers that gives float64 of integers and bool, as NumPy's do."""
+    contract = Contract(reference=reference, result_types=REAL_RESULTS)
+    return of_one(
+        name, function, summary, example, gradient, "output_grad", accepts="any", promote=real_of,
+        contract=contract, **options,
+    )  # fmt: skip
 
 
 def of_two(*declared: Any, **options: Any) -> Declared:

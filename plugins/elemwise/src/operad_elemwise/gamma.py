@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from operad_sdk import Array, Contract, from_mapper, mapper
+from operad_sdk import digamma as digamma_function
 from operad_sdk import gamma as gamma_function
 from operad_sdk import lgamma as lgamma_function
 
@@ -72,4 +73,43 @@ gammaln = from_mapper(
     name="gammaln",
     integers_as="float64",
     contract=Contract(reference=_each(math.lgamma, math.inf)),
+)
+
+
+@mapper
+def digamma_value(data: float) -> float:
+    """Slope of `gammaln` of every element; NaN at its poles, 0, -1, -2 and so on.
+
+    Within 4 units in the last place of the type, or of the number 1 where the value is smaller.
+
+    Shapes:
+        data: (...)
+        output: (...)
+
+    Example:
+        >>> import operad as od
+        >>> od.nd.digamma(od.nd.array([1, 2, 0.5])).asnumpy().round(4)
+        array([-0.5772,  0.4228, -1.9635], dtype=float32)
+    """
+    return digamma_function(data)
+
+
+def _psi(x: float) -> float:
+    """The digamma function by its recurrence and asymptotic series, by reflection below 0."""
+    if x <= 0:
+        return math.nan if x == int(x) else _psi(1 - x) - math.pi / math.tan(math.pi * (x - round(x)))
+    shift = 0.0
+    while x < 30:
+        shift, x = shift + 1 / x, x + 1
+    return math.log(x) - 1 / (2 * x) - 1 / (12 * x**2) + 1 / (120 * x**4) - 1 / (252 * x**6) - shift
+
+
+digamma = from_mapper(
+    digamma_value,
+    name="digamma",
+    integers_as="float64",
+    contract=Contract(
+        reference=np.vectorize(_psi, otypes=[float]),
+        undefined="at its poles the digamma function has no value",
+    ),
 )

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_elemwise.families import of_one, of_real
+from operad_elemwise.families import of_floats, of_one, of_real
 from operad_sdk import Contract, param
 
 relu = of_one(
@@ -86,4 +86,38 @@ clip = of_one(
             data > a_max, a_max, np.where(data < a_min, a_min, data)
         ),
     ),
+)  # fmt: skip
+
+
+def _mish_parts(data: Any) -> tuple[Any, Any]:
+    """`e^x` and `e^x (e^x + 2)`, of `x` at most 40, from where on the function is `x` itself."""
+    growth = np.exp(np.minimum(data, _LOGISTIC_IS_1))
+    return growth, growth * (growth + 2)
+
+
+def _mish(data: Any) -> Any:
+    _, product = _mish_parts(data)
+    return data * (product / (product + 2))
+
+
+def _mish_slope(output_grad: Any, data: Any) -> Any:
+    growth, product = _mish_parts(data)
+    bend = (2 * growth / (product + 2)) * (2 * (1 + growth) / (product + 2))
+    return output_grad * (product / (product + 2) + data * bend)
+
+
+mish = of_floats(
+    "mish", _mish, "`y = x t` with `t = tanh(ln(1 + e^x))`; `dy/dx = t + x (1 - t^2) / (1 + e^-x)`.",
+    ("[-1, 0, 2]", "[-0.3034,  0.    ,  1.944 ]"), _mish_slope,
+    lambda data: data * np.tanh(np.logaddexp(0, data)), element_cost=4,
+    source="Misra, Mish: A Self Regularized Non-Monotonic Activation Function, equation 1.",
+)  # fmt: skip
+hard_swish = of_floats(
+    "hard_swish", lambda data: np.where(data <= -3, 0, data * (np.minimum(data + 3, 6) / 6)),
+    "`y = x r / 6` with `r = x + 3`, kept between 0 and 6; `dy/dx = (2 x + 3) / 6` there, 0 below, 1 above.",
+    ("[-4, -1, 1, 4]", "[ 0.    , -0.3333,  0.6667,  4.    ]"),
+    lambda output_grad, data: output_grad * np.where(
+        data >= 3, 1, np.where(data > -3, (2 * data + 3) / 6, 0)
+    ), lambda data: np.where(data < -3, 0, np.where(data > 3, data, data * (data + 3) / 6)), element_cost=2,
+    source="Howard et al., Searching for MobileNetV3, section 5.2.",
 )  # fmt: skip

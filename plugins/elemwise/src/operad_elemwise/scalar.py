@@ -26,15 +26,20 @@ def _slope_by_number(output_grad: Any, data: Any, scalar: Any) -> Any:
     return output_grad * np.where(is_small, scalar / small * small**scalar, scalar * large ** (scalar - 1))
 
 
-plus_scalar = with_number(
-    "_plus_scalar", np.add, "`y = x + scalar`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[1.5, 2.5]"),
-    lambda output_grad: output_grad, "output_grad",
-    reference=lambda data, scalar: data + scalar,
+# MXNet has those called scatter for sparse arrays
+plus_scalar, scatter_plus_scalar = (
+    with_number(
+        name, np.add, "`y = x + scalar`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[1.5, 2.5]"),
+        lambda output_grad: output_grad, "output_grad", reference=lambda data, scalar: data + scalar,
+    )
+    for name in ("_plus_scalar", "_scatter_plus_scalar")
 )  # fmt: skip
-minus_scalar = with_number(
-    "_minus_scalar", np.subtract, "`y = x - scalar`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[0.5, 1.5]"),
-    lambda output_grad: output_grad, "output_grad",
-    reference=lambda data, scalar: data - scalar,
+minus_scalar, scatter_minus_scalar = (
+    with_number(
+        name, np.subtract, "`y = x - scalar`; `dy/dx = 1`.", ("[1, 2]", "scalar=0.5", "[0.5, 1.5]"),
+        lambda output_grad: output_grad, "output_grad", reference=lambda data, scalar: data - scalar,
+    )
+    for name in ("_minus_scalar", "_scatter_minus_scalar")
 )  # fmt: skip
 rminus_scalar = with_number(
     "_rminus_scalar", lambda data, scalar, output: np.subtract(scalar, data, output),

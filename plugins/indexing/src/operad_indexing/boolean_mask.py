@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from operad_sdk import (
-    Array,
-    Contract,
-    Drawn,
-    InferredShapes,
-    OperatorProperty,
-    ParamError,
-    PartialShape,
-    gradient,
-    operator,
-    param,
-)
+from operad_indexing.by_values import ShapedByValues
+from operad_sdk import Array, Contract, Drawn, ParamError, gradient, operator, param
 
 
 def _chosen(data: Array, index: Array) -> Array:
@@ -28,7 +17,7 @@ def _chosen(data: Array, index: Array) -> Array:
 
 
 @operator("_contrib_boolean_mask")
-class boolean_mask(OperatorProperty):
+class boolean_mask(ShapedByValues):
     """The rows of an array for which a mask is not 0.
 
     How many there are depends on the mask's values, for which a call waits; so there is no such operator in
@@ -51,7 +40,6 @@ class boolean_mask(OperatorProperty):
 
     axis = param(int, 0, doc="The axis of the mask; 0 is the only one.")
     spec = "data:(N, *S), index:any(N) -> output:(R, *S)"
-    is_shaped_by_values = True
     contract = Contract(
         inputs={"index": Drawn(lambda rng, shape, prop, shapes: rng.integers(0, 2, shape))},
         params={"axis": [0]},
@@ -66,21 +54,10 @@ class boolean_mask(OperatorProperty):
             raise ParamError(
                 f"_contrib_boolean_mask: axis is {self.axis}, expected 0; transpose the data first"
             )
-        self._count: int | None = None
 
-    def for_values(self, in_data: Sequence[Array]) -> Self:
-        """Operator that knows the number of rows that the mask chooses."""
-        made = type(self)(axis=self.axis)
-        made.is_shaped_by_values = False
-        made._count = int(np.count_nonzero(in_data[1]))
-        return made
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """Infer shapes from the shape line, and the number of rows where it is known."""
-        arguments, [output], states = super().infer_shape(in_shapes)
-        if output is not None and all(shape is not None and None not in shape for shape in arguments):
-            output = (self._count, *output[1:])
-        return arguments, [output], states
+    def length(self, *arrays: Array) -> int:
+        """The number of rows that the mask chooses."""
+        return int(np.count_nonzero(arrays[1]))
 
     def forward(data: Array, index: Array, output: Array) -> None:
         """Copy the rows."""

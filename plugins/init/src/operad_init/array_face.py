@@ -61,3 +61,9 @@ def eye(
 ) -> NDArray:
     """A matrix with ones on diagonal `k`; the operator `_eye`."""
     return nd.make("_eye", ctx, N=N, M=M, k=k, dtype=dtype, **params)
+
+
+def set_value(src: float, out: NDArray) -> NDArray:
+    """`out`, every element of which becomes `src`; MXNet's `nd._set_value`."""
+    out[:] = src
+    return out

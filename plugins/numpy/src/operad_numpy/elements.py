@@ -82,13 +82,6 @@ def dot(a: Any, b: Any) -> NDArray:
     return nd.invoke("dot", (a, b))
 
 
-def outer(a: Any, b: Any) -> NDArray:
-    """`numpy.outer`, by the operator `broadcast_mul`."""
-    like = a if isinstance(a, NDArray) else b
-    left, right = (x if isinstance(x, NDArray) else nd.converted(like, x) for x in (a, b))
-    return nd.invoke("broadcast_mul", (left.reshape((-1, 1)), right.reshape((1, -1))))
-
-
 def det(a: NDArray) -> NDArray:
     """`numpy.linalg.det`, by the operator `_linalg_det`."""
     return nd.invoke("_linalg_det", (a,))

@@ -13,7 +13,6 @@ names of NumPy's, `numpy.concatenate`.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from inspect import signature
@@ -24,6 +23,7 @@ import numpy as np
 from operad import NDArray, nd
 from operad.errors import ArgumentError, DTypeError, OperatorNotFoundError
 from operad.front import added
+from operad_numpy.operators import alike
 
 _SAME_NAME: Final = (
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil", "cos", "cosh", "degrees",
@@ -40,17 +40,23 @@ _EXPRESSIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.negative: operator.neg,
     np.absolute: operator.abs,
     np.invert: operator.invert,
-    np.isnan: lambda x: x != x,  # noqa: PLR0124 - what differs from itself is no number
-    np.isinf: lambda x: abs(x) == math.inf,
-    np.isfinite: lambda x: abs(x) < math.inf,
 }
-"""Ufuncs of one argument that are an expression in Python; comparisons give 0s and 1s here."""
+"""Ufuncs of one argument that are an expression in Python."""
 
 _SYMMETRIC: Final = {
     getattr(np, name): nd.binary(f"_{name}", f"broadcast_{name}", f"_{name}_scalar")
     for name in ("hypot", "logical_and", "logical_or", "logical_xor", "maximum", "minimum")
 }
 """Ufuncs of two arguments whose order does not matter."""
+
+_AS_NUMPY: Final = {
+    getattr(np, name): name
+    for name in (
+        "arctan2", "bitwise_and", "bitwise_or", "bitwise_xor", "copysign", "exp2", "fmod", "isfinite", "isinf",
+        "isnan", "left_shift", "logaddexp", "matmul", "right_shift",
+    )
+}  # fmt: skip
+"""Ufuncs whose operator has NumPy's result types."""
 
 
 def array_ufunc(array: NDArray, ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Any) -> Any:
@@ -65,6 +71,8 @@ def array_ufunc(array: NDArray, ufunc: np.ufunc, method: str, inputs: Sequence[A
         raise _refused(what + "".join(f" with {key}=" for key in options))
     if ufunc in _EXPRESSIONS:
         return _EXPRESSIONS[ufunc](array)
+    if ufunc in _AS_NUMPY:
+        return nd.invoke(_AS_NUMPY[ufunc], alike(inputs))
     if ufunc not in _SYMMETRIC and ufunc not in _UNARY:
         raise _refused(what)
     _check_rounding(what, ufunc, array)

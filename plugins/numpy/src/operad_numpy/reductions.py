@@ -45,18 +45,6 @@ total, product, mean, largest, smallest = map(_reduction, ("sum", "prod", "mean"
 nansum, nanprod = map(_reduction, ("nansum", "nanprod"))
 
 
-def _method(name: str) -> Reduction:
-    def call(a: NDArray, *args: Any, **named: Any) -> NDArray:
-        made: NDArray = getattr(a, name)(*args, **named)
-        return made
-
-    call.__name__, call.__doc__ = name, f"`numpy.{name}`, by the array's method."
-    return call
-
-
-var, std, every, some = map(_method, ("var", "std", "all", "any"))
-
-
 def cumsum(a: NDArray, axis: int | None = None) -> NDArray:
     """`numpy.cumsum`, by the operator `cumsum`."""
     found: NDArray = nd.cumsum(_wide("sum", a), axis=axis)

@@ -234,3 +234,23 @@ class Pooling(OperatorProperty):
 
     def _divisor(self, xp: Any, axes: Sequence[Axis], like: Array) -> Any:
         return divisor(xp, axes, self.count_include_pad is not False, like.ndim, like.dtype)
+
+
+@operator("Pooling_v1")
+class PoolingV1(Pooling):
+    """`Pooling` under its name before MXNet 0.9, which old files have.
+
+    Shapes:
+        data: (N, C, ...) with as many further axes as kernel has elements; (N, ..., C) if `layout` says so.
+        output: (N, C, ...), along each axis (size + 2 pad - kernel) / stride + 1, rounded down (`valid`)
+            or up (`full`), or size / stride rounded up (`same`); 1 with `global_pool`.
+        places (hidden): As of `Pooling`.
+
+    Example:
+        >>> import operad as od
+        >>> data = od.nd.array([[[[1, 2, 4, 8]]]])
+        >>> od.nd.Pooling_v1(data, kernel=(1, 2), stride=(1, 2), pool_type="avg").asnumpy()
+        array([[[[1.5, 6. ]]]], dtype=float32)
+
+    Source: PoolingV1Param, src/operator/pooling_v1-inl.h.
+    """

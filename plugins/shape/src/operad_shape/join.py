@@ -98,6 +98,23 @@ class Concat(OperatorProperty):
                 grad[...] = output_grad[(*lead, slice(begin, end))]
 
 
+@operator("_rnn_param_concat")
+class RNNParamConcat(Concat):
+    """`Concat` under the name by which MXNet joins the parameters of its RNN.
+
+    Shapes:
+        arg0, arg1, ...: Alike but for the axis `dim`.
+        output: As these, with the sum of their lengths on `dim`.
+
+    Example:
+        >>> import operad as od
+        >>> od.nd._rnn_param_concat(od.nd.array([1, 2]), od.nd.array([3]), dim=0).asnumpy()
+        array([1., 2., 3.], dtype=float32)
+
+    Source: RNNParamConcat, src/operator/nn/concat.cc.
+    """
+
+
 def _stacked(shape: Shape, axis: int, num_args: int) -> Shape:
     position = normal_axis(axis, len(shape) + 1)
     return (*shape[:position], num_args, *shape[position:])

@@ -175,7 +175,11 @@ def calls(trials: Sequence[Trial]) -> Evidence:
         What an operator gives must not change by that either.
     """
     usable = [
-        trial for trial in trials if sum(array.size for array in trial.inputs) > 1 and trial.is_runnable
+        trial
+        for trial in trials
+        if sum(array.size for array in trial.inputs) > 1
+        and trial.is_runnable
+        and not trial.is_shaped_by_values
     ]
     usable = usable[:: max(1, len(usable) // _FEW)][:_FEW]  # the smallest come first
     if not usable:

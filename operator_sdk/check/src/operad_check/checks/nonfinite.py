@@ -81,7 +81,7 @@ def _expect_shown(trial: Trial, i: int, place: tuple[int, ...], found: list[Arra
 
 def _outputs(trial: Trial, inputs: list[Array]) -> list[Array]:
     """Outputs for other arguments, by an operator made for their values where values decide shapes."""
-    if trial.subject.cls(**trial.case.params).is_shaped_by_values:
+    if trial.is_shaped_by_values:
         return trial.with_inputs(inputs).result.outputs
     return trial.forward(inputs).outputs
 

@@ -216,6 +216,11 @@ class Trial:
         optional = () if self.case.is_train else getattr(self.prop, "train_only_outputs", ())
         return [None if place in optional else array for place, array in enumerate(outputs)]
 
+    @property
+    def is_shaped_by_values(self) -> bool:
+        """Whether other values of the inputs may give outputs of other shapes."""
+        return bool(self.subject.cls(**self.case.params).is_shaped_by_values)
+
     @cached_property
     def is_runnable(self) -> bool:
         """True if both passes run on this case; if not, other checks report it."""

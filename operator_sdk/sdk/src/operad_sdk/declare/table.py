@@ -71,6 +71,7 @@ def _documentation(name: str, spec: str, summary: str, example: tuple[str, ...],
     line = parse(spec)
     shapes = "\n".join(f"    {item.name}: {item.shape_text}" for item in (*line.inputs, *line.outputs))
     lines = (result if "(" in result else f"array({result}, dtype=float32)").replace("\n", "\n    ")
+    rounded = "" if "False" in result or "True" in result else ".round(4)"  # bools cannot be rounded
     text = f"""{summary}
 
 Shapes:
@@ -78,7 +79,7 @@ Shapes:
 
 Example:
     >>> import operad as od
-    >>> od.nd.{name}({values}).asnumpy().round(4)
+    >>> od.nd.{name}({values}).asnumpy(){rounded}
     {lines}
 """
     return f"{text}\nSource: {source}\n" if source else text
