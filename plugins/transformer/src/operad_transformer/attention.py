@@ -254,7 +254,8 @@ class CachedAttention(OperatorProperty):
         start = min(max(int(offset[0]), 0), keys.shape[2] - key.shape[2])
         end = start + key.shape[2]
         keys[:, :, start:end], values[:, :, start:end] = key, value
-        shares = _shares(_grouped(query, group_size), keys[:, :, :end], None, None, causal=True)
+        is_causal = query.shape[2] > 1  # the last query sees all
+        shares = _shares(_grouped(query, group_size), keys[:, :, :end], None, None, is_causal)
         return (shares @ values[:, :, None, :end]).reshape(*query.shape[:3], value.shape[3])
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
