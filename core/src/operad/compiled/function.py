@@ -156,6 +156,7 @@ class _Traced:
         made, state = _prepared(prop.layout, named) if prop.layout.preparations else ([], None)
         given = [*inputs[:count], *made, *inputs[count:]]
         plan = imperative.Plan(prop, [x._spec for x in given], ctx, bool(mode & imperative.TRAINING))
+        plan.last_tape = ()
         program = prop.layout.program
         self._report(
             f"compiled {prop.name} in {(perf_counter() - begun_s) * 1e3:.1f} ms: {len(program.forward)} and "
@@ -182,8 +183,8 @@ class CompiledFunction:
         functools.update_wrapper(self, function)
         self._function, self._create_graph = function, create_graph
         self._title = getattr(function, "__name__", type(function).__name__)
-        self._traced: dict[Any, _Traced] = {}
-        self._asked: dict[Any, list[int]] = {}  # positions of floats that a kind of call looks at
+        # By kind of call: positions of the floats that it looks at, and by their values the traces.
+        self._kinds: dict[Any, tuple[list[int], dict[Any, _Traced]]] = {}
         self._last: tuple[Any, ...] = ()
         self._lines: deque[str] = deque(maxlen=_MOST_KEPT)
 
@@ -198,13 +199,13 @@ class CompiledFunction:
         surroundings = (mode, _installed.setdefault("", object()), settings(), current_context())
         kind = (structure, *surroundings, *[x._spec for x in arrays])
         try:
-            key = (*kind, *[repr(floats[i]) for i in self._asked[kind]]) if kind in self._asked else kind
-            found = self._traced.get(key)
+            asked, traced = self._kinds.get(kind) or ((), {})
         except TypeError as error:
             raise ArgumentError(
                 f"{self._title}: an argument is neither an array nor hashable ({error}); make NumPy's arrays "
                 "od.nd.array, and close over what never changes"
             ) from None
+        found = traced.get(tuple([repr(floats[i]) for i in asked]) if asked else ())
         if found is None:
             found = self._trace(kind, structure, arrays, floats)
         return found(arrays, floats, mode)
@@ -223,11 +224,13 @@ class CompiledFunction:
         made = _Traced(trace, trace.run(body), self._create_graph, self._lines.append)
         title, ms = self._title, (perf_counter() - begun_s) * 1e3
         self._lines.append(f"traced {title} in {ms:.1f} ms ({why}): {len(made.graph.op_nodes)} calls")
-        asked = trace.asked.union(self._asked.get(kind, ()))
-        imperative.insert_bounded(self._asked, kind, sorted(asked), _MOST_KEPT)
+        before, known = self._kinds.get(kind) or ([], {})
+        asked = sorted(trace.asked.union(before))
+        # One tuple, replaced whole, so that threads agree on what they see.
+        found = asked, known if asked == before else {}
+        imperative.insert_bounded(found[1], tuple([repr(floats[i]) for i in asked]), made, _MOST_KEPT)
+        imperative.insert_bounded(self._kinds, kind, found, _MOST_KEPT)
         self._last = kind
-        key = (*kind, *[repr(floats[i]) for i in sorted(asked)])
-        imperative.insert_bounded(self._traced, key, made, _MOST_KEPT)
         return made
 
     def _reason(self, kind: tuple[Any, ...]) -> str:
