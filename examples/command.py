@@ -8,17 +8,20 @@ from collections.abc import Callable
 from typing import Any
 
 
-def read_options(description: str | None, epochs: int) -> argparse.Namespace:
+def read_options(description: str | None, epochs: int, **flags: str) -> argparse.Namespace:
     """`--epochs`, `epochs` if not given, and `--quick`; what training logs is shown.
 
     Args:
         description: The program's docstring, for `--help`.
+        flags: Further flags, each with its help.
     """
     options = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--epochs", type=int, default=epochs, help="how long to train (%(default)s)")
     options.add_argument("--quick", action="store_true", help="one step only, to see that it runs")
+    for name, text in flags.items():
+        options.add_argument(f"--{name}", action="store_true", help=text)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     return options.parse_args()
 

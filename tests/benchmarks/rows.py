@@ -148,6 +148,16 @@ def _recurrent() -> list[Row]:
     ]
 
 
+def _gpt() -> list[Row]:
+    """The network of `examples/gpt.py`."""
+    group, size = "transformer", "gpt, 4 layers of 256"
+    return [
+        Row(f"{size}, batch 8 x 256, step with Adam", group, "gpt_step", {}),
+        Row(f"{size}, batch 8 x 256, forward", group, "gpt_forward", {}),
+        Row(f"{size}, decoding, batch 1", group, "gpt_decoding", {}, "letters/s"),
+    ]
+
+
 def _lookups() -> list[Row]:
     group = "lookups"
     return [
@@ -200,6 +210,7 @@ ROWS = [
     *_operators(),
     *_authors(),
     *_recurrent(),
+    *_gpt(),
     *_lookups(),
     *_compilation(),
     *_own(),

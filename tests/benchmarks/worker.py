@@ -26,11 +26,11 @@ from tests.benchmarks.convolution import layers
 from tests.benchmarks.work import AbsentError, Fact, Work
 
 LIBRARIES = {
-    "operad": ("symbols", "arrays", "symbol_layers", "operad_rows"),
-    "standard": ("symbols", "arrays", "symbol_layers", "operad_rows"),
+    "operad": ("symbols", "arrays", "symbol_layers", "operad_rows", "operad_gpt"),
+    "standard": ("symbols", "arrays", "symbol_layers", "operad_rows", "operad_gpt"),
     "mxnet": ("symbols", "arrays", "symbol_layers"),
-    "torch": ("torch_rows", "torch_layers", "torch_authors"),
-    "jax": ("jax_rows",),
+    "torch": ("torch_rows", "torch_layers", "torch_authors", "torch_gpt"),
+    "jax": ("jax_rows", "jax_gpt"),
 }
 
 BY_NAME = {row.name: row for row in [*rows.ROWS, *layers.rows()]}

@@ -103,6 +103,18 @@ def test_every_door(door, rng):
         assert not np.array_equal(found, before)
 
 
+@pytest.mark.parametrize("door", [*DOORS, by_lent_memory], ids=lambda door: door.__name__)
+def test_every_door_to_an_array_that_a_compiled_function_captured(door, rng):
+    data, weight = od.nd.array(rng.standard_normal(DATA)), od.nd.array(drawn(rng))
+    function = od.compile(lambda data: od.nd.Convolution(data, weight, **PARAMS))
+    before = function(data).asnumpy()
+    for _ in range(2):
+        door(weight, drawn(rng))
+        found = function(data).asnumpy()
+        np.testing.assert_array_equal(found, od.nd.Convolution(data, weight, **PARAMS).asnumpy())
+        assert not np.array_equal(found, before)
+
+
 def test_the_layer_is_prepared_at_all():
     assert "packed prepared" in str(layer().why())
     assert layer().memory_plan.prepared_bytes == 4 * 16 * 16 * 9

@@ -2,4 +2,11 @@
 
 from __future__ import annotations
 
-collect_ignore = ["jax_rows.py", "torch_authors.py", "torch_layers.py", "torch_rows.py"]
+collect_ignore = [
+    "jax_gpt.py",
+    "jax_rows.py",
+    "torch_authors.py",
+    "torch_gpt.py",
+    "torch_layers.py",
+    "torch_rows.py",
+]

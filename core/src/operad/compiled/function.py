@@ -9,18 +9,21 @@ from __future__ import annotations
 import functools
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
 from types import MethodType
 from typing import Any, Final, final
 
 from operad import imperative, registry
+from operad.compiled.layout import Layout
 from operad.compiled.numbers import TracedNumber
 from operad.compiled.operator import CompiledProperty
 from operad.compiled.trace import Trace
 from operad.config import settings
 from operad.device import current_context
 from operad.errors import ArgumentError
+from operad.executor.prepared import PreparedArray, PreparedArrays
+from operad.graph import OpNode
 from operad.ndarray import NDArray
 
 _MOST_KEPT: Final = 64
@@ -59,6 +62,26 @@ def _nested(structure: Any, arrays: Iterator[Any], floats: Iterator[Any]) -> Any
     return kind(*made) if hasattr(kind, "_fields") else kind(made)
 
 
+def _prepared(layout: Layout, given: Mapping[str, imperative.Array]) -> tuple[list[NDArray], PreparedArrays]:
+    """Arrays that kernels prepare of captured ones, kept from call to call.
+
+    Args:
+        given: The arrays of a call, by name.
+    """
+    program = layout.program
+    arrays = {entry: given[name] for name, entry in program.variables.items() if name in given}
+    made, found, fills = [], [], {}
+    for node_id in layout.preparations:
+        node, read = program.graph.nodes[node_id], [arrays[e] for e in program.graph.input_ids[node_id]]
+        assert isinstance(node, OpNode)
+        array = NDArray._new(program.spec(program.entry_range(node_id).start))
+        plan = imperative.Plan(node.op, [x._spec for x in read], array._spec.ctx, False)
+        fills[node_id] = functools.partial(plan.compute, read, [array], into_given=True)
+        made.append(array)
+        found.append(PreparedArray(node_id, [x._chunk for x in read], array._chunk.var))
+    return made, PreparedArrays(found, lambda node_ids: [fills[node_id]() for node_id in node_ids])
+
+
 @final
 class _Traced:
     """Result of a trace, and its programs.
@@ -89,7 +112,9 @@ class _Traced:
         self._names = [node.name for node in variables]
         self._sources = [trace.parameters[node] for node in variables]
         self._numbers = [(i, *each) for i, each in enumerate(self._sources) if each.__class__ is tuple]
-        self._plans: dict[Any, tuple[imperative.Plan, Sequence[int]]] = {}
+        self._plans: dict[
+            Any, tuple[imperative.Plan, Sequence[int], Sequence[NDArray], PreparedArrays | None]
+        ] = {}
 
     def __call__(self, arrays: Sequence[imperative.Array], floats: Sequence[float], mode: int) -> Any:
         """Return what the function does for arguments of this kind."""
@@ -103,7 +128,10 @@ class _Traced:
                 raise self._trace.refusal("a state shares memory with another array", "pass a copy")
             is_recording = mode & imperative.RECORDING
             key = tuple([_request(x) for x in inputs[: self._num_args]]) if is_recording else ()
-            plan, untracked = self._plans.get(key) or self._compile(key, inputs, mode)
+            plan, untracked, more, state = self._plans.get(key) or self._compile(key, inputs, mode)
+            if state is not None:
+                state.refresh()
+                inputs[self._num_args : self._num_args] = more
             results = imperative.apply(plan, inputs, None, (), mode, NDArray)
             if results.__class__ is not list:
                 results = [results]
@@ -118,13 +146,17 @@ class _Traced:
 
     def _compile(
         self, key: Any, inputs: Sequence[imperative.Array], mode: int
-    ) -> tuple[imperative.Plan, Sequence[int]]:
+    ) -> tuple[imperative.Plan, Sequence[int], Sequence[NDArray], PreparedArrays | None]:
         begun_s, title, ctx = perf_counter(), self._trace.title, self._trace.ctx
-        specs = [x._spec for x in inputs]
         wanted = {name: request for name, request in zip(self._names, key, strict=False) if request}
-        named = dict(zip(self._names, specs, strict=True))
-        prop = CompiledProperty(title, self.graph, ctx, named, wanted, self._keeps_arguments)
-        plan = imperative.Plan(prop, specs, ctx, bool(mode & imperative.TRAINING))
+        named, count = dict(zip(self._names, inputs, strict=True)), self._num_args
+        specs = {name: x._spec for name, x in named.items()}
+        lasting = [name for name, x in zip(self._names, self._sources, strict=True) if isinstance(x, NDArray)]
+        prop = CompiledProperty(title, self.graph, ctx, specs, wanted, self._keeps_arguments, lasting)
+        made, state = _prepared(prop.layout, named) if prop.layout.preparations else ([], None)
+        given = [*inputs[:count], *made, *inputs[count:]]
+        plan = imperative.Plan(prop, [x._spec for x in given], ctx, bool(mode & imperative.TRAINING))
+        plan.last_tape = ()
         program = prop.layout.program
         self._report(
             f"compiled {prop.name} in {(perf_counter() - begun_s) * 1e3:.1f} ms: {len(program.forward)} and "
@@ -132,8 +164,9 @@ class _Traced:
             f"{', '.join(wanted) or 'nothing'}"
         )
         untracked = [i for i, roots in enumerate(self._roots) if roots.isdisjoint(wanted)] if key else []
-        imperative.insert_bounded(self._plans, key, (plan, untracked), _MOST_KEPT)
-        return plan, untracked
+        found = plan, untracked, made, state
+        imperative.insert_bounded(self._plans, key, found, _MOST_KEPT)
+        return found
 
 
 def _request(array: imperative.Array) -> str:
@@ -150,8 +183,8 @@ class CompiledFunction:
         functools.update_wrapper(self, function)
         self._function, self._create_graph = function, create_graph
         self._title = getattr(function, "__name__", type(function).__name__)
-        self._traced: dict[Any, _Traced] = {}
-        self._asked: dict[Any, list[int]] = {}  # positions of floats that a kind of call looks at
+        # By kind of call: positions of the floats that it looks at, and by their values the traces.
+        self._kinds: dict[Any, tuple[list[int], dict[Any, _Traced]]] = {}
         self._last: tuple[Any, ...] = ()
         self._lines: deque[str] = deque(maxlen=_MOST_KEPT)
 
@@ -166,13 +199,13 @@ class CompiledFunction:
         surroundings = (mode, _installed.setdefault("", object()), settings(), current_context())
         kind = (structure, *surroundings, *[x._spec for x in arrays])
         try:
-            key = (*kind, *[repr(floats[i]) for i in self._asked[kind]]) if kind in self._asked else kind
-            found = self._traced.get(key)
+            asked, traced = self._kinds.get(kind) or ((), {})
         except TypeError as error:
             raise ArgumentError(
                 f"{self._title}: an argument is neither an array nor hashable ({error}); make NumPy's arrays "
                 "od.nd.array, and close over what never changes"
             ) from None
+        found = traced.get(tuple([repr(floats[i]) for i in asked]) if asked else ())
         if found is None:
             found = self._trace(kind, structure, arrays, floats)
         return found(arrays, floats, mode)
@@ -191,11 +224,13 @@ class CompiledFunction:
         made = _Traced(trace, trace.run(body), self._create_graph, self._lines.append)
         title, ms = self._title, (perf_counter() - begun_s) * 1e3
         self._lines.append(f"traced {title} in {ms:.1f} ms ({why}): {len(made.graph.op_nodes)} calls")
-        asked = trace.asked.union(self._asked.get(kind, ()))
-        imperative.insert_bounded(self._asked, kind, sorted(asked), _MOST_KEPT)
+        before, known = self._kinds.get(kind) or ([], {})
+        asked = sorted(trace.asked.union(before))
+        # One tuple, replaced whole, so that threads agree on what they see.
+        found = asked, known if asked == before else {}
+        imperative.insert_bounded(found[1], tuple([repr(floats[i]) for i in asked]), made, _MOST_KEPT)
+        imperative.insert_bounded(self._kinds, kind, found, _MOST_KEPT)
         self._last = kind
-        key = (*kind, *[repr(floats[i]) for i in sorted(asked)])
-        imperative.insert_bounded(self._traced, key, made, _MOST_KEPT)
         return made
 
     def _reason(self, kind: tuple[Any, ...]) -> str:

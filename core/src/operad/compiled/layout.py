@@ -10,7 +10,7 @@ again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import is_not
 from typing import Any, Final, final
 
@@ -35,9 +35,12 @@ class Layout:
     Args:
         specs: Specifications of the graph's variables, by name.
         requests: `write` or `add` for each argument whose gradient is computed.
+        lasting: Variables that are the same array in every call.
 
     Attributes:
         program: The program.
+        preparations: The nodes that prepare arrays of lasting variables, which a run does not compute.
+        entries: By name, the entry of every variable and of what these nodes prepare.
         heads: By output, the entry of its head gradient; None where nothing reads it.
         reads: Entries that backward reads.
         places: By entry, whether it lies in the arena, its first byte, and its number of bytes.
@@ -46,7 +49,12 @@ class Layout:
     """
 
     def __init__(
-        self, graph: graphs.Graph, ctx: Context, specs: Mapping[str, ArraySpec], requests: Mapping[str, str]
+        self,
+        graph: graphs.Graph,
+        ctx: Context,
+        specs: Mapping[str, ArraySpec],
+        requests: Mapping[str, str],
+        lasting: Collection[str],
     ) -> None:
         passes = [
             each._replace(run=_memory) if each is graphs.MEMORY else each for each in graphs.pass_list()
@@ -56,8 +64,12 @@ class Layout:
         self.program = program = compiled(graph, ctx, requests, shapes, types, {}, passes=passes)
         self.heads = [program.variables.get(name) for name in graphs.head_names(graph)]
         nodes, inputs = program.graph.nodes, program.graph.input_ids
+        given = {entry for name, entry in program.variables.items() if name in lasting}
+        self.preparations = [i for i in program.preparations if given.issuperset(inputs[i])]
+        prepared = {nodes[i].name: program.entry_range(i).start for i in self.preparations}
+        self.entries = {**program.variables, **prepared}
         self._parts = {
-            name: [i for i in part if isinstance(nodes[i], graphs.OpNode)]
+            name: [i for i in part if isinstance(nodes[i], graphs.OpNode) and i not in self.preparations]
             for name, part in (("forward", program.forward), ("backward", program.backward))
         }
         self.reads = {entry for i in program.backward for entry in nodes[i].of_read(inputs[i])}
@@ -78,7 +90,7 @@ class Layout:
         for entry, placed in enumerate(plan.placements):
             if placed is not None:
                 self.places[entry] = (False, starts[placed.block] + placed.offset_bytes, placed.size_bytes)
-        given = {*program.outputs, *program.gradients.values(), *program.variables.values()}
+        given = {*program.outputs, *program.gradients.values(), *self.entries.values()}
         first = program.graph.first_entries[len(program.forward)]
         for entry, home in plan.bound.items():
             if entry == home and entry not in given:

@@ -6,7 +6,7 @@ last output, hidden, is the arena of `layout`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, final
 
@@ -32,6 +32,8 @@ class CompiledProperty(op.OperatorProperty):
         specs: Specification of each array of a call, by name; not all of them are variables of the graph.
         requests: For each argument whose gradient may be asked for, how that is written, usually.
         keeps_arguments: Whether a tape keeps all arguments, so that gradients can be differentiated.
+        lasting: Variables that are the same array in every call. What kernels prepare of them alone is an
+            argument, behind all others.
     """
 
     def __init__(
@@ -42,16 +44,18 @@ class CompiledProperty(op.OperatorProperty):
         specs: Mapping[str, ArraySpec],
         requests: Mapping[str, str],
         keeps_arguments: bool = False,
+        lasting: Collection[str] = (),
     ) -> None:
         super().__init__()
         self.name = f"{title}#{next(_numbers)}"  # type: ignore[misc]  # each instance has its own
         self.graph, self.requests, self.keeps_arguments = graph, requests, keeps_arguments
-        self.states = [name for name in graph.list_auxiliary_states() if name in specs]
-        self.args = [name for name in specs if name not in self.states]
-        self._specs = specs
-        self.layout = Layout(graph, ctx, specs, requests)
+        self.layout = Layout(graph, ctx, specs, requests, lasting)
         self.backward_cost = self.layout.cost("backward")
-        program = self.layout.program
+        program, entries = self.layout.program, self.layout.entries
+        prepared = [program.graph.nodes[node_id].name for node_id in self.layout.preparations]
+        self._specs = {**specs, **{name: program.spec(entries[name]) for name in prepared}}
+        self.states = [name for name in graph.list_auxiliary_states() if name in specs]
+        self.args = [name for name in self._specs if name not in self.states]
         self.is_stateful = any(node.op.is_stateful for node in program.graph.op_nodes)  # type: ignore[misc]
         arena = spec_of((self.layout.arena_bytes,), as_dtype("uint8"), ctx)
         self.out_specs = [*[program.spec(entry) for entry in program.outputs], arena]
@@ -92,7 +96,7 @@ class CompiledProperty(op.OperatorProperty):
     ) -> list[Any]:
         """Arrays that the nodes of backward read, and the arena."""
         layout, program = self.layout, self.layout.program
-        is_read = [self.keeps_arguments or program.variables.get(name) in layout.reads for name in self.args]
+        is_read = [self.keeps_arguments or layout.entries.get(name) in layout.reads for name in self.args]
         is_read += [*[entry in layout.reads for entry in program.outputs], True]
         heads = [one for one, head in zip(out_grad, layout.heads, strict=True) if head is not None]
         return heads + [one for one, flag in zip((*in_data, *out_data), is_read, strict=True) if flag]
@@ -182,10 +186,10 @@ class _CompiledOperator(op.TemplateOperator):
 
     def _slots(self, num_args: int, first_state: int) -> dict[int, int]:
         """Positions of arguments, outputs and states, by entry."""
-        prop, program = self._prop, self._prop.layout.program
+        prop, entries = self._prop, self._prop.layout.entries
         named = [*enumerate(prop.args), *enumerate(prop.states, first_state)]
-        slots = {program.variables[name]: i for i, name in named if name in program.variables}
-        for i, entry in enumerate(program.outputs, num_args):
+        slots = {entries[name]: i for i, name in named if name in entries}
+        for i, entry in enumerate(prop.layout.program.outputs, num_args):
             slots.setdefault(entry, i)
         return slots
 

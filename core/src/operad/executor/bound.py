@@ -44,7 +44,7 @@ class BoundProgram:
         own = program.operators(program.made_at_bind) if operators is None else operators
         self.program = program
         self.binding = Binding(program, {**arrays, **prepared}, own, pool)
-        self._prepared = PreparedArrays(self.binding) if prepared else None
+        self._prepared = PreparedArrays.of(self.binding) if prepared else None
 
     @cached_property
     def forward(self) -> list[Segment]:

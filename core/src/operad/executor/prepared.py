@@ -13,7 +13,7 @@ such an argument is made anew for every run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, final
 
 from operad import engine
@@ -24,7 +24,7 @@ from operad.program import Binding, Segment, codes, segments
 _NEVER: Final = (-1,)
 
 
-class _Array(NamedTuple):
+class PreparedArray(NamedTuple):
     """One prepared array.
 
     Attributes:
@@ -40,18 +40,36 @@ class _Array(NamedTuple):
 
 @final
 class PreparedArrays:
-    """The prepared arrays of a binding."""
+    """The prepared arrays of a program.
 
-    def __init__(self, binding: Binding) -> None:
-        program = self._program = binding.program
-        self._binding = binding
-        self._segments: dict[tuple[int, ...], list[Segment]] = {}  # those that fill some arrays, by nodes
-        self._arrays = []
+    Args:
+        arrays: These.
+        fill: Pushes what fills those of some nodes.
+    """
+
+    def __init__(self, arrays: Sequence[PreparedArray], fill: Callable[[tuple[int, ...]], object]) -> None:
+        self._arrays, self._fill = arrays, fill
+        self._versions: list[tuple[int, ...]] = [_NEVER] * len(arrays)
+
+    @staticmethod
+    def of(binding: Binding) -> PreparedArrays:
+        """Those of a binding."""
+        program = binding.program
+        arrays: list[PreparedArray] = []
         for node_id in program.preparations:
             made_of = dict.fromkeys(binding.chunk(entry) for entry in program.call(node_id).reads)
             var = binding.var(program.entry_range(node_id).start)
-            self._arrays.append(_Array(node_id, list(made_of), var))
-        self._versions: list[tuple[int, ...]] = [_NEVER] * len(self._arrays)
+            arrays.append(PreparedArray(node_id, list(made_of), var))
+        made: dict[tuple[int, ...], list[Segment]] = {}  # by the nodes that they run
+
+        def fill(node_ids: tuple[int, ...]) -> None:
+            parts = made.get(node_ids)
+            if parts is None:
+                parts = made[node_ids] = segments(binding, codes(program, node_ids))
+            for segment in parts:
+                segment.push(False, alone=len(parts) == 1)
+
+        return PreparedArrays(arrays, fill)
 
     def refresh(self) -> None:
         """Push what fills those arrays that are not what a run needs that is pushed next."""
@@ -70,20 +88,13 @@ class PreparedArrays:
         engine.get().recount_writes()  # of those that were read some may come behind the push
         # After an update of the weights all are stale, and one operation costs less than many.
         if len(stale) == len(self._arrays):
-            self._push(tuple([array.node_id for array in self._arrays]))
+            self._fill(tuple([array.node_id for array in self._arrays]))
         else:
             for number in stale:
-                self._push((self._arrays[number].node_id,))
+                self._fill((self._arrays[number].node_id,))
         # As they were before the push: should another thread write meanwhile, the next run fills them again.
         for number, versions in stale.items():
             self._versions[number] = versions
-
-    def _push(self, node_ids: tuple[int, ...]) -> None:
-        parts = self._segments.get(node_ids)
-        if parts is None:
-            parts = self._segments[node_ids] = segments(self._binding, codes(self._program, node_ids))
-        for segment in parts:
-            segment.push(False, alone=len(parts) == 1)
 
 
 def _is_ours(chunk: Chunk) -> bool:

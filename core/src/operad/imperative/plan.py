@@ -55,7 +55,11 @@ class Recordable:
     Attributes:
         name: What errors call it.
         out_specs: Specifications of all outputs.
+        last_tape: Notes of the last backward pass over such a call alone, for the next one; None: nothing is
+            noted, since notes keep the buffers of gradients.
     """
+
+    last_tape: tuple[Any, ...] | None = None
 
     def __init__(self, name: str, out_specs: Sequence[ArraySpec]) -> None:
         self.name = name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from operad import engine
@@ -54,7 +54,7 @@ def execute(
 
 
 def distinct(
-    read: Sequence[Var], updated: Iterable[Var], written: Iterable[Var]
+    read: Sequence[Var], updated: Collection[Var], written: Collection[Var]
 ) -> tuple[list[Var], list[Var], list[Var]]:
     """Sort an operation's variables, named any number of times, into what the engine wants.
 
@@ -65,6 +65,8 @@ def distinct(
     Returns:
         `const_vars`, `mutable_vars`, and which of the mutable ones count as read (`reads_mutable`).
     """
+    if len({*read, *updated, *written}) == len(read) + len(updated) + len(written):
+        return [*read], [*updated, *written], [*updated]
     old = dict.fromkeys(updated)
     mutable = {**old, **dict.fromkeys(written)}
     const = []

@@ -63,6 +63,11 @@ def _parts(
     return [array[(*lead, begin if squeeze_axis else slice(begin, end))] for begin, end in bounds]
 
 
+def _fill(targets: Arrays, parts: Arrays) -> None:
+    for target, part in zip(targets, parts, strict=True):
+        target[...] = part
+
+
 def _join(parts: Arrays, axis: int, squeeze_axis: bool, out: Array) -> None:
     (np.stack if squeeze_axis else np.concatenate)(parts, axis, out=out)
 
@@ -128,9 +133,9 @@ class SliceChannel(LinkedAxes):
             data = unify_shapes(data, cut, f"{self.name}: data")
         return [data]
 
-    def forward(data: Array, num_outputs: int, axis: int, squeeze_axis: bool) -> list[Array]:
+    def forward(data: Array, num_outputs: int, axis: int, squeeze_axis: bool, output: Arrays) -> None:
         """Every part."""
-        return _parts(data, num_outputs, axis, squeeze_axis, num_outputs)
+        _fill(output, _parts(data, num_outputs, axis, squeeze_axis, num_outputs))
 
     def data_grad(output_grad: Arrays, axis: int, squeeze_axis: bool, data_grad: Array) -> None:
         """`d/d data`: the gradients of all parts, joined."""
@@ -167,10 +172,12 @@ class split_v2(OperatorProperty):
     functions: ClassVar = {"part": _part}
     contract = Contract(reference=_reference)
 
-    def forward(data: Array, indices: Shape, axis: int, squeeze_axis: bool, sections: int) -> list[Array]:
+    def forward(
+        data: Array, indices: Shape, axis: int, squeeze_axis: bool, sections: int, output: Arrays
+    ) -> None:
         """Every part."""
         count = sections or max(1, len(indices))
-        return _parts(data, count, axis, squeeze_axis, sections, indices)
+        _fill(output, _parts(data, count, axis, squeeze_axis, sections, indices))
 
     def data_grad(output_grad: Arrays, axis: int, squeeze_axis: bool, data_grad: Array) -> None:
         """`d/d data`: the gradients of all parts, joined."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+
 import numpy as np
 
 from operad_sdk import (
     Array,
     Contract,
+    Cost,
     Index,
     OperatorProperty,
     Real,
@@ -20,6 +24,16 @@ from operad_sdk import (
 _BOUNDED = Real(above=-4, below=4)  # scores have to be in range
 _LOWEST = -1e30
 """Below every score; what is left of a row of which nothing is seen."""
+
+
+_LOOPS_OF_SCORE = 8.0
+"""Operations of loops for each score: its softmax, and what is read and written on the way."""
+
+
+def _cost(query: Shape, value: Shape) -> Cost:
+    """Two products for each head, and the softmax between them."""
+    scores = prod(query[:3]) * value[2]
+    return Cost(_LOOPS_OF_SCORE * scores, single_flops=2.0 * scores * (query[3] + value[3]))
 
 
 def _grouped(heads: Array, group_size: int) -> Array:
@@ -141,6 +155,10 @@ class Attention(OperatorProperty):
             shares = shares * _grouped(kept, group_size)
         return (shares @ value[:, :, None]).reshape(*query.shape[:3], value.shape[3])
 
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
+        """Products and softmax of all scores."""
+        return _cost(in_shapes[0], in_shapes[2])
+
     def backward(
         output_grad: Array, query: Array, key: Array, value: Array, mask: Array | None, length: Array | None,
         kept: Array | None, causal: bool, group_size: int, query_grad: Array, key_grad: Array,
@@ -236,5 +254,11 @@ class CachedAttention(OperatorProperty):
         start = min(max(int(offset[0]), 0), keys.shape[2] - key.shape[2])
         end = start + key.shape[2]
         keys[:, :, start:end], values[:, :, start:end] = key, value
-        shares = _shares(_grouped(query, group_size), keys[:, :, :end], None, None, causal=True)
+        is_causal = query.shape[2] > 1  # the last query sees all
+        shares = _shares(_grouped(query, group_size), keys[:, :, :end], None, None, is_causal)
         return (shares @ values[:, :, None, :end]).reshape(*query.shape[:3], value.shape[3])
+
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
+        """Products and softmax of half of the scores: how many there are, the offset says."""
+        query, _, value, *_ = in_shapes
+        return _cost(query, (*value[:2], self.max_length // 2, value[3]))

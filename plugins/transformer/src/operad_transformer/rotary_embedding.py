@@ -14,7 +14,7 @@ def _turned(data: Array, offset: Array | None, base: float, layout: str, sign: i
     angles = positions[:, None] * base ** (-np.arange(0, width, 2, like=data) / max(width, 1))
     cos, sin = np.cos(angles).astype(data.dtype), sign * np.sin(angles).astype(data.dtype)
     if layout == "halves":
-        first, second = np.split(data, 2, axis=-1)
+        first, second = data[..., : width // 2], data[..., width // 2 :]
         return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
     first, second = data[..., ::2], data[..., 1::2]
     turned = np.stack([first * cos - second * sin, second * cos + first * sin], axis=-1)
