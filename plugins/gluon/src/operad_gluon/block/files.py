@@ -1,0 +1,102 @@
+"""Files of parameters, under names that follow the attributes of blocks, or the prefixes of old.
+
+Source: save_parameters, load_parameters, python/mxnet/gluon/block.py.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import operad as od
+from operad_gluon.errors import BlockValueError, ParameterError
+from operad_gluon.parameter import Parameter
+from operad_gluon.parameter.parameter import contexts
+from operad_gluon.parameter.parameter_dict import brief
+
+
+class BlockFiles:
+    """What a block writes and reads."""
+
+    def _collect_params_with_prefix(self: Any, prefix: str = "") -> dict[str, Parameter]:
+        """Parameters by the path of attributes that leads to them, as `features.0.weight`."""
+        prefix = prefix + "." if prefix else ""
+        found = {prefix + name: param for name, param in self._reg_params.items()}
+        for name, child in self._children.items():
+            found.update(child._collect_params_with_prefix(prefix + name))
+        return found
+
+    def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
+        """Write all parameters to a file, for `load_parameters` of a block of the same structure.
+
+        Args:
+            filename: The file.
+            deduplicate: Whether a parameter that several blocks share is written once.
+        """
+        params = self._collect_params_with_prefix()
+        if deduplicate:
+            first: dict[Parameter, str] = {}
+            for name, param in params.items():
+                first.setdefault(param, name)
+            params = {name: param for param, name in first.items()}
+        od.nd.save(filename, {name: param._mean() for name, param in params.items()})
+
+    def load_parameters(
+        self: Any,
+        filename: str,
+        ctx: Any = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Read parameters from a file: of `save_parameters`, of `export`, or of `collect_params().save`.
+
+        Args:
+            filename: The file.
+            ctx: Context or contexts of parameters that have no values yet.
+            allow_missing: Whether the file may lack parameters.
+            ignore_extra: Whether it may have more.
+            cast_dtype: Whether values of another type are converted,
+            dtype_source: and to whose type: the "current" one, or that of what was "saved".
+        Raises:
+            ParameterError: The file lacks a parameter, or has another shape or type of it.
+            BlockValueError: It has a parameter that the block lacks.
+        """
+        loaded, params = od.nd.load(filename), self._collect_params_with_prefix()
+        if not loaded and not params:
+            return
+        if not any("." in name for name in loaded):  # names by prefix
+            self.collect_params().load(
+                filename, ctx, allow_missing, ignore_extra, self.prefix, cast_dtype, dtype_source
+            )
+            return
+        shared: dict[Parameter, list[str]] = {}
+        for name, param in params.items():
+            shared.setdefault(param, []).append(name)
+        for name, param in params.items():
+            if not allow_missing and not any(one in loaded for one in shared[param]):
+                raise ParameterError(
+                    f"Parameter '{name}' of {self.name!r} is missing in file '{filename}', which contains parameters: "
+                    f"{brief(loaded)}; is it a file of this network? Set allow_missing=True to leave it as it is"
+                )
+        for name, values in loaded.items():
+            if name in params:
+                params[name]._load_init(values, ctx and contexts(ctx), cast_dtype, dtype_source)
+            elif not ignore_extra:
+                raise BlockValueError(
+                    f"Parameter '{name}' loaded from file '{filename}' is not present in {self.name!r}, which contains "
+                    f"parameters {brief(params)}; is it a file of this network? Set ignore_extra=True to leave it out"
+                )
+
+    def save_params(self: Any, filename: str) -> None:
+        """Write all parameters under their names less the prefix; deprecated, use `save_parameters`."""
+        warnings.warn("save_params is deprecated. Please use save_parameters.", stacklevel=2)
+        self.collect_params().save(filename, strip_prefix=self.prefix)
+
+    def load_params(
+        self, filename: str, ctx: Any = None, allow_missing: bool = False, ignore_extra: bool = False
+    ) -> None:
+        """Read parameters; deprecated, use `load_parameters`."""
+        warnings.warn("load_params is deprecated. Please use load_parameters.", stacklevel=2)
+        self.load_parameters(filename, ctx, allow_missing, ignore_extra)
