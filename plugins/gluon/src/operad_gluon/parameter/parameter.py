@@ -364,7 +364,7 @@ class Parameter:
                 lr_mult=self.lr_mult,
                 wd_mult=self.wd_mult,
                 init=self.init,
-                stype=self._stype,
+                attr={"__storage_type__": "0"},
             )
         return self._var
 
