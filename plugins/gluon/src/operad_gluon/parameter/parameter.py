@@ -16,6 +16,7 @@ import numpy as np
 
 import operad as od
 from operad import Context, NDArray, Symbol, autograd
+from operad.imperative import version_of
 from operad_gluon.errors import DeferredInitializationError, ParameterError, UninitializedError
 
 tensor_types: Final = (Symbol, NDArray)
@@ -92,6 +93,7 @@ class Parameter:
         self._stype, self._grad_stype = stype, grad_stype
         self._data: list[NDArray] | None = None
         self._grad: list[NDArray] | None = None
+        self._noted: list[int] = []
         self._deferred_init: tuple[Any, ...] = ()
         self._var: Symbol | None = None
         self._grad_req = "null"
@@ -199,7 +201,16 @@ class Parameter:
         if self._grad_req != "null":
             self._grad = [od.nd.zeros(x.shape, dtype=x.dtype, ctx=x.context) for x in arrays]
             autograd.mark_variables(arrays, self._grad, self._grad_req)
+            self._note_gradients()
         _replaced[0] += 1
+
+    def _note_gradients(self) -> None:
+        """Take gradients for old until they are written again."""
+        self._noted = list(map(version_of, self._grad or ()))
+
+    def _has_new_gradients(self) -> bool:
+        """Return whether all gradients were written since they were noted."""
+        return all(version_of(x) != old for x, old in zip(self._grad or (), self._noted, strict=True))
 
     def _load_init(
         self, data: NDArray, ctx: Any, cast_dtype: bool = False, dtype_source: str = "current"
@@ -364,7 +375,7 @@ class Parameter:
                 lr_mult=self.lr_mult,
                 wd_mult=self.wd_mult,
                 init=self.init,
-                stype=self._stype,
+                attr={"__storage_type__": "0"},
             )
         return self._var
 

@@ -47,8 +47,8 @@ class ParameterDict:
         self._params: dict[str, Parameter] = {}
 
     def __repr__(self) -> str:
-        lines = "".join(f"  {param!r}\n" for param in self.values())
-        return f"{self._prefix + ' ' if self._prefix else ''}(\n{lines})"
+        lines = "\n".join(f"  {param!r}" for param in self.values())
+        return f"{self._prefix + ' ' if self._prefix else ''}(\n{lines}\n)"
 
     def __getitem__(self, key: str) -> Parameter:
         return self._params[key]
