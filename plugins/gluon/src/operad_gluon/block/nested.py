@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from operad import NDArray, Symbol
 from operad_gluon.errors import BlockValueError
-from operad_gluon.parameter import tensor_types
 
 
 def flatten(args: Any, inout_str: str) -> tuple[list[Any], Any]:
@@ -22,8 +22,10 @@ def flatten(args: Any, inout_str: str) -> tuple[list[Any], Any]:
     Raises:
         BlockValueError: A leaf is neither an array, nor a symbol, nor None.
     """
-    if isinstance(args, tensor_types):
-        length = len(args.list_outputs()) if hasattr(args, "list_outputs") else 0
+    if isinstance(args, NDArray):
+        return [args], 0
+    if isinstance(args, Symbol):
+        length = len(args.list_outputs())
         return [args], length if length > 1 else 0
     if args is None:
         return [None], -1
