@@ -264,10 +264,10 @@ class _RNNLayer(HybridBlock):
         # Both directions side by side: the data's features are unknown in both, and a `concat` can tell the
         # length of one unknown input alone.
         pairs = [
-            F.concat(*(params[f"{side}{layer}_{kind}"].reshape((1, -1)) for side in sides), dim=0)
+            F.concat(*(F.expand_dims(params[f"{side}{layer}_{kind}"], axis=0) for side in sides), dim=0)
             for kind in kinds
         ]
-        return [F.concat(*pairs, dim=1).reshape((-1,))]
+        return [F.concat(*(pair.reshape((2, -1)) for pair in pairs), dim=1).reshape((-1,))]
 
 
 class RNN(_RNNLayer):
