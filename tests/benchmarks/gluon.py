@@ -4,7 +4,7 @@
 
 A step is forward, loss, backward and `Trainer.step` by SGD with momentum; a prediction is one forward pass.
 Both libraries run the program below, each in a process of its own. The processes take turns, some calls each,
-and the table has medians of all turns.
+and the table has the lower quartiles of all turns.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def pythons() -> dict[str, str]:
 
 
 def row(servers: dict[str, subprocess.Popen[str]], name: str, kind: int, seconds: float) -> list[float]:
-    """Medians of all ways in seconds; NaN where a library is not there."""
+    """Lower quartiles of all ways in seconds; NaN where a library is not there."""
     times: list[list[float]] = [[] for _ in WAYS]
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -164,7 +164,7 @@ def row(servers: dict[str, subprocess.Popen[str]], name: str, kind: int, seconds
                 assert server.stdout is not None  # noqa: S101
                 print(json.dumps([name, hybrid, kind]), file=server.stdin, flush=True)
                 found += json.loads(server.stdout.readline())
-    return [statistics.median(found) if found else float("nan") for found in times]
+    return [statistics.quantiles(found, n=4)[0] if found else float("nan") for found in times]
 
 
 def main() -> None:
@@ -180,7 +180,7 @@ def main() -> None:
         return
     titles = [f"{library} {'hybridized' if hybrid else 'eager'}" for library, hybrid in WAYS]
     for threads in options.threads:
-        print(f"\n{threads} threads, load {os.getloadavg()[0]:.1f}; ms, median\n")
+        print(f"\n{threads} threads, load {os.getloadavg()[0]:.1f}; ms, lower quartile\n")
         print(f"| network | | {' | '.join(titles)} | of MXNet |\n|---|---|{'---|' * (len(WAYS) + 1)}")
         counts = {key: str(threads) for key in ("OPERAD_NUM_THREADS", "OMP_NUM_THREADS")}
         servers = {

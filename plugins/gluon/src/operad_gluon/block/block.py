@@ -10,9 +10,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-import operad as od
 from operad_gluon.block.files import BlockFiles
 from operad_gluon.block.hooks import HookHandle
 from operad_gluon.block.naming import BlockScope
@@ -50,6 +47,8 @@ class Block(BlockFiles):
         prefix: Begins the names of its parameters; a number of the class's name by default.
         params: Parameters of another block, to be shared.
     """
+
+    _is_container = False  # a chain of others, which a summary leaves out
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         self._empty_prefix = prefix == ""

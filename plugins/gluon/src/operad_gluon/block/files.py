@@ -5,10 +5,13 @@ Source: save_parameters, load_parameters, python/mxnet/gluon/block.py.
 
 from __future__ import annotations
 
+import json
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import operad as od
+from operad.files import parse_json, write_atomically
 from operad_gluon.errors import BlockValueError, ParameterError
 from operad_gluon.parameter import Parameter
 from operad_gluon.parameter.parameter import contexts
@@ -89,6 +92,26 @@ class BlockFiles:
                     f"parameters {brief(params)}; is it a file of this network? Set ignore_extra=True to leave it out"
                 )
 
+    def save(self: Any, prefix: str) -> None:
+        """Write `prefix-model.json`, how the block is built, and `prefix-model.params`; for `load`.
+
+        As in MXNet, a block that has a graph counts as hybridized.
+        """
+        described = {self.name: _described(self, [0])}
+        write_atomically(f"{prefix}-model.json", json.dumps(described).encode())
+        self.save_parameters(f"{prefix}-model.params")
+
+    def load(self: Any, prefix: str) -> None:
+        """Read what `save` of a block of the same structure wrote: parameters, and which blocks are hybridized.
+
+        Raises:
+            BlockValueError: It was a block of another structure.
+        """
+        with open(f"{prefix}-model.json", encoding="utf-8") as file:
+            (described,) = parse_json(file.read(), f"{prefix}-model.json").values()
+        _restore(self, described, f"{prefix}-model.json")
+        self.load_parameters(f"{prefix}-model.params")
+
     def save_params(self: Any, filename: str) -> None:
         """Write all parameters under their names less the prefix; deprecated, use `save_parameters`."""
         warnings.warn("save_params is deprecated. Please use save_parameters.", stacklevel=2)
@@ -100,3 +123,38 @@ class BlockFiles:
         """Read parameters; deprecated, use `load_parameters`."""
         warnings.warn("load_params is deprecated. Please use load_parameters.", stacklevel=2)
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
+
+
+_OWN = ("orig_name", "in_format", "out_format", "inputs", "symbol", "hybridized", "children")
+
+
+def _described(block: Any, counted: list[int]) -> dict[str, Any]:
+    """What `save` writes of a block; children follow under their classes, numbered by `counted`."""
+    found: dict[str, Any] = {"orig_name": block.name}
+    graph = getattr(block, "_cached_graph", ())
+    if graph:
+        inputs, symbol = graph
+        found |= {"in_format": block._in_format, "out_format": block._out_format}
+        found |= {"inputs": [one.tojson() for one in inputs], "symbol": symbol.tojson()}
+    if hasattr(block, "_active"):
+        found["hybridized"] = bool(graph)
+    found["children"] = {child.name: name for name, child in block._children.items()}
+    for child in block._children.values():
+        counted[0] += 1
+        key = f"{type(child).__name__.lower()}{counted[0]}"
+        found[key] = _described(child, counted)
+    return found
+
+
+def _restore(block: Any, described: Mapping[str, Any], path: str) -> None:
+    """Hybridize a block and its children as they were."""
+    children = [value for key, value in described.items() if key not in _OWN]
+    if len(children) != len(block._children):
+        raise BlockValueError(
+            f"{path} describes a block of {len(children)} children, and {block.name!r} has {len(block._children)}; "
+            "load it into a block of the same class"
+        )
+    if described.get("hybridized") and hasattr(block, "_active"):
+        block._active = True
+    for child, one in zip(block._children.values(), children, strict=True):
+        _restore(child, one, path)

@@ -24,6 +24,7 @@ from operad_gluon.data.workers import Batchify, ProcessWorkers, ThreadWorkers, W
 
 __all__ = ["DataLoader"]
 
+
 class DataLoader:
     """Batches of a dataset.
 

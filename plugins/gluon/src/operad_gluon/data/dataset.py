@@ -38,7 +38,9 @@ class Dataset:
             ParamError: There is no part of that number.
         """
         if not 0 <= index < num_shards:
-            raise ParamError(f"shard: index is {index}, expected 0 to {num_shards - 1} of {num_shards} shards")
+            raise ParamError(
+                f"shard: index is {index}, expected 0 to {num_shards - 1} of {num_shards} shards"
+            )
         length, rest = divmod(len(self), num_shards)
         start = length * index + min(index, rest)
         return _SampledDataset(self, SequentialSampler(length + (index < rest), start))

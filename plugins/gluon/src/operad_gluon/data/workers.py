@@ -109,7 +109,11 @@ class _Process:
         """Error that says how the process ended."""
         self.process.join(_GRACE_S)
         code = self.process.exitcode
-        how = f"was killed by signal {signal.Signals(-code).name}" if code and code < 0 else f"exited with {code}"
+        how = (
+            f"was killed by signal {signal.Signals(-code).name}"
+            if code and code < 0
+            else f"exited with {code}"
+        )
         return EngineError(
             f"DataLoader: worker {self.number} (process {self.process.pid}) {how} before it sent a batch; "
             "num_workers=0 runs the dataset in this process"

@@ -12,6 +12,8 @@ from operad_gluon.block import Block, HybridBlock
 class _Chain(Block):
     """Blocks in the order in which they were added."""
 
+    _is_container = True
+
     def __len__(self) -> int:
         return len(self._children)
 

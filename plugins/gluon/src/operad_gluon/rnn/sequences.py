@@ -136,6 +136,8 @@ def last_states(F: Any, states: Iterable[Sequence[Any]], valid_length: Any) -> l
         valid_length: Steps of each sequence.
     """
     return [
-        F.SequenceLast(F.stack(*steps, axis=0), sequence_length=valid_length, use_sequence_length=True, axis=0)
+        F.SequenceLast(
+            F.stack(*steps, axis=0), sequence_length=valid_length, use_sequence_length=True, axis=0
+        )
         for steps in zip(*states, strict=True)
     ]

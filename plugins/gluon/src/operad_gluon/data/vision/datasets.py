@@ -50,7 +50,9 @@ class MNIST(_DownloadedDataset):
 
     _title = "MNIST"
 
-    def __init__(self, root: StrPath = _folder("mnist"), train: bool = True, transform: Transform = None) -> None:
+    def __init__(
+        self, root: StrPath = _folder("mnist"), train: bool = True, transform: Transform = None
+    ) -> None:
         self._train = train
         super().__init__(root, transform)
 
@@ -212,7 +214,8 @@ class ImageFolderDataset(Dataset):
                 self.items.append((str(path), len(self.synsets)))
             else:
                 warnings.warn(
-                    f"Ignoring {path} of type {path.suffix}. Only support {', '.join(_SUFFIXES)}", stacklevel=3
+                    f"Ignoring {path} of type {path.suffix}. Only support {', '.join(_SUFFIXES)}",
+                    stacklevel=3,
                 )
         self.synsets.append(folder.name)
 

@@ -100,7 +100,9 @@ class Normalize(HybridBlock):
 
 def _require_float32(who: Block, x: Any) -> None:
     if x.dtype != np.float32:
-        raise DTypeError(f"{type(who).__name__}: the image is {x.dtype}, expected float32; put ToTensor before")
+        raise DTypeError(
+            f"{type(who).__name__}: the image is {x.dtype}, expected float32; put ToTensor before"
+        )
 
 
 class Rotate(Block):
@@ -215,7 +217,9 @@ class CropResize(HybridBlock):
         out = F.image.crop(x, self._x, self._y, self._width, self._height)
         if not self._size:
             return out
-        return F.image.resize(out, self._size, False, 1 if self._interpolation is None else self._interpolation)
+        return F.image.resize(
+            out, self._size, False, 1 if self._interpolation is None else self._interpolation
+        )
 
 
 class CenterCrop(Block):

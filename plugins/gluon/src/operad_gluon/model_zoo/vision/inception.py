@@ -16,6 +16,7 @@ from operad_gluon.model_zoo.vision.classifier import Classifier, chain
 
 __all__ = ["Inception3", "inception_v3"]
 
+
 def _conv(channels: int, kernel: Any, stride: Any = 1, padding: Any = 0) -> nn.HybridSequential:
     return chain(
         nn.Conv2D(channels, kernel_size=kernel, strides=stride, padding=padding, use_bias=False),
@@ -62,47 +63,62 @@ def _side_by_side(prefix: str, make: Any) -> HybridConcurrent:
 
 
 def _a(prefix: str, pool_features: int) -> HybridConcurrent:
-    return _side_by_side(prefix, lambda: [
-        _branch((64, 1)),
-        _branch((48, 1), (64, 5, 1, 2)),
-        _branch((64, 1), (96, 3, 1, 1), (96, 3, 1, 1)),
-        _pooled((pool_features, 1)),
-    ])
+    return _side_by_side(
+        prefix,
+        lambda: [
+            _branch((64, 1)),
+            _branch((48, 1), (64, 5, 1, 2)),
+            _branch((64, 1), (96, 3, 1, 1), (96, 3, 1, 1)),
+            _pooled((pool_features, 1)),
+        ],
+    )
 
 
 def _b(prefix: str) -> HybridConcurrent:
-    return _side_by_side(prefix, lambda: [
-        _branch((384, 3, 2)),
-        _branch((64, 1), (96, 3, 1, 1), (96, 3, 2)),
-        _halved(),
-    ])
+    return _side_by_side(
+        prefix,
+        lambda: [
+            _branch((384, 3, 2)),
+            _branch((64, 1), (96, 3, 1, 1), (96, 3, 2)),
+            _halved(),
+        ],
+    )
 
 
 def _c(prefix: str, inner: int) -> HybridConcurrent:
     row, column = (1, 7), (7, 1)
-    return _side_by_side(prefix, lambda: [
-        _branch((192, 1)),
-        _branch((inner, 1), *_along_axes([inner, 192], [row, column])),
-        _branch((inner, 1), *_along_axes([inner, inner, inner, 192], [column, row, column, row])),
-        _pooled((192, 1)),
-    ])
+    return _side_by_side(
+        prefix,
+        lambda: [
+            _branch((192, 1)),
+            _branch((inner, 1), *_along_axes([inner, 192], [row, column])),
+            _branch((inner, 1), *_along_axes([inner, inner, inner, 192], [column, row, column, row])),
+            _pooled((192, 1)),
+        ],
+    )
 
 
 def _d(prefix: str) -> HybridConcurrent:
-    return _side_by_side(prefix, lambda: [
-        _branch((192, 1), (320, 3, 2)),
-        _branch((192, 1), *_along_axes([192, 192], [(1, 7), (7, 1)]), (192, 3, 2)),
-        _halved(),
-    ])
+    return _side_by_side(
+        prefix,
+        lambda: [
+            _branch((192, 1), (320, 3, 2)),
+            _branch((192, 1), *_along_axes([192, 192], [(1, 7), (7, 1)]), (192, 3, 2)),
+            _halved(),
+        ],
+    )
 
 
 def _e(prefix: str) -> HybridConcurrent:
-    return _side_by_side(prefix, lambda: [
-        _branch((320, 1)),
-        _forked((384, 1)),
-        _forked((448, 1), (384, 3, 1, 1)),
-        _pooled((192, 1)),
-    ])
+    return _side_by_side(
+        prefix,
+        lambda: [
+            _branch((320, 1)),
+            _forked((384, 1)),
+            _forked((448, 1), (384, 3, 1, 1)),
+            _pooled((192, 1)),
+        ],
+    )
 
 
 class Inception3(Classifier):

@@ -15,7 +15,18 @@ from operad_gluon import nn
 from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
 from operad_gluon.model_zoo.vision.classifier import Classifier, chain
 
-__all__ = ["VGG", "get_vgg", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn", "vgg16", "vgg16_bn", "vgg19", "vgg19_bn"]
+__all__ = [
+    "VGG",
+    "get_vgg",
+    "vgg11",
+    "vgg11_bn",
+    "vgg13",
+    "vgg13_bn",
+    "vgg16",
+    "vgg16_bn",
+    "vgg19",
+    "vgg19_bn",
+]
 
 _FILTERS: Final = [64, 128, 256, 512, 512]
 vgg_spec: Final = {
@@ -33,9 +44,7 @@ def _dense(units: int, activation: str | None = None) -> nn.Dense:
 
 def _conv(channels: int) -> nn.Conv2D:
     xavier = Xavier(rnd_type="gaussian", factor_type="out", magnitude=2)
-    return nn.Conv2D(
-        channels, kernel_size=3, padding=1, weight_initializer=xavier, bias_initializer="zeros"
-    )
+    return nn.Conv2D(channels, kernel_size=3, padding=1, weight_initializer=xavier, bias_initializer="zeros")
 
 
 class VGG(Classifier):
