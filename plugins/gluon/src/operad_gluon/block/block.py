@@ -83,7 +83,8 @@ class Block(BlockFiles):
             known = self._reg_params.get(name)
             if known is not None and known is not value:
                 raise ParameterError(
-                    f"Overriding Parameter attribute {name} is not allowed. If you want to share parameters by setting "
+                    f"Overriding Parameter attribute {name} is not allowed. If you want to share "
+                    "parameters by setting "
                     "`self.weight = other.weight`, create this block with params= of the other one"
                 )
             self._reg_params[name] = value
@@ -132,8 +133,10 @@ class Block(BlockFiles):
                 inside = value.values() if isinstance(value, dict) else value
                 if any(isinstance(one, Block) and id(one) not in children for one in inside):
                     warnings.warn(
-                        f'"{type(self).__name__}.{name}" is an unregistered container with Blocks. Note that Blocks inside '
-                        "the list, tuple or dict will not be registered automatically. Make sure to register them using "
+                        f'"{type(self).__name__}.{name}" is an unregistered container with Blocks. Note '
+                        "that Blocks inside "
+                        "the list, tuple or dict will not be registered automatically. Make sure to "
+                        "register them using "
                         "register_child() or switching to nn.Sequential/nn.HybridSequential instead.",
                         stacklevel=3,
                     )

@@ -47,7 +47,8 @@ class SymbolBlock(HybridBlock):
         for one in given:
             if len(one.list_inputs()) != 1 or one.list_inputs() != [one.name]:
                 raise ParameterError(
-                    f"Input symbols must be variable, but {one!r} is an output of operators; name the variables"
+                    f"Input symbols must be variable, but {one!r} is an output of operators; name the "
+                    "variables"
                 )
             names.add(one.name)
         self._make_parameters(symbol, names)
