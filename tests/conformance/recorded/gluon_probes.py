@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,7 +17,7 @@ Make = Callable[[], Any]
 def names(mx: Any) -> dict[str, Any]:
     """The probes for a library, by the name that facts have for them."""
     gluon = mx.gluon
-    given = (x, ids, fixed, parameters, gradients, weights, flat, *VIEWS.values())
+    given = (x, ids, fixed, parameters, gradients, weights, flat, network, *VIEWS.values())
     parts = ("nn", "rnn", "loss", "data", "utils", "contrib", "model_zoo", "Block", "HybridBlock", "SymbolBlock",
              "Parameter", "ParameterDict", "Constant", "Trainer")  # fmt: skip
     return {
@@ -106,6 +108,18 @@ def gradients(mx: Any, block: Any, *inputs: Any) -> list[Any]:
     params = [p for p in block.collect_params().values() if p.grad_req != "null"]
     # No scalar of shape (): a mean has one element in both.
     return [*outputs, *(one.grad for one in given), *(param.grad() for param in params)]
+
+
+def network(mx: Any, name: str, size: int) -> list[Any]:
+    """Number and digest of the parameters of a network of the zoo, the first of them, and the block's length."""
+    net = mx.gluon.model_zoo.vision.get_model(name)
+    net.infer_shape(mx.nd.zeros((1, 3, size, size)))
+    found = [[*one[:4]] for one in parameters(mx, net)]
+    structured = sorted([key, param.shape] for key, param in net._collect_params_with_prefix().items())
+    texts = [json.dumps(one) for one in (found, structured)]
+    return [
+        len(found), found[0], found[-1], len(net.features), *(hashlib.sha256(one.encode()).hexdigest() for one in texts)
+    ]  # fmt: skip
 
 
 def shown(mx: Any, make: Make, inputs: Make) -> str:
