@@ -14,7 +14,7 @@ from operad_gluon.block import HybridBlock
 from operad_gluon.errors import BlockValueError, ParameterError
 
 
-def _apply_weighting(F: Any, loss: Any, weight: float | None = None, sample_weight: Any = None) -> Any:
+def _apply_weighting(F: Any, loss: Any, weight: Any = None, sample_weight: Any = None) -> Any:
     """`loss` times the weight of each sample, and one of all."""
     if sample_weight is not None:
         loss = F.broadcast_mul(loss, sample_weight)

@@ -263,8 +263,7 @@ class Trainer:
         for updater, ctx, one in zip(self._updaters, self._contexts, given, strict=True):
             if one:
                 self._optimizer._set_current_context(ctx.device_id)
-                indices, grads, weights = zip(*one, strict=True)
-                updater(list(indices), list(grads), list(weights))
+                updater(*map(list, zip(*one, strict=True)))
 
     def save_states(self, fname: str) -> None:
         """Write what the optimizer keeps of the parameters, and its settings."""

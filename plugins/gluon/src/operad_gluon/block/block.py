@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import operad as od
 from operad_gluon.block.files import BlockFiles
 from operad_gluon.block.hooks import HookHandle
 from operad_gluon.block.naming import BlockScope
@@ -165,12 +166,16 @@ class Block(BlockFiles):
         return self
 
     def initialize(
-        self, init: Any = None, ctx: Any = None, verbose: bool = False, force_reinit: bool = False
+        self,
+        init: Any = od.init.Uniform(),
+        ctx: Any = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
     ) -> None:
         """Initialize all parameters.
 
         Args:
-            init: Initializer of parameters that have none of their own; `init.Uniform()` by default.
+            init: Initializer of parameters that have none of their own.
             ctx: Context or contexts of the values.
             verbose: Whether to log what is initialized.
             force_reinit: Whether values that are there are replaced.

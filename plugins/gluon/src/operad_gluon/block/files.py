@@ -106,11 +106,10 @@ class BlockFiles:
         self.save_parameters(f"{prefix}-model.params")
 
     def load(self: Any, prefix: str) -> None:
-        """Read what `save` of a block of the same structure wrote: parameters, and which blocks are "
-        "hybridized.
+        """Read what `save` wrote: parameters, and which blocks are hybridized.
 
         Raises:
-            BlockValueError: It was a block of another structure.
+            BlockValueError: The block was of another structure.
         """
         with open(f"{prefix}-model.json", encoding="utf-8") as file:
             (described,) = parse_json(file.read(), f"{prefix}-model.json").values()

@@ -148,8 +148,10 @@ class HybridBlock(Block):
         """Tell the parameters' shapes, or types, from those of arguments."""
         inputs, symbol = self._graph_of(args)
         leaves = [leaf for leaf in flatten(args, "input")[0] if leaf is not None]
-        given = {x.name: getattr(leaf, what) for x, leaf in zip(inputs, leaves, strict=True)}
-        infer = symbol.infer_shape if what == "shape" else symbol.infer_type
+        given: dict[str, Any] = {
+            str(x.name): getattr(leaf, what) for x, leaf in zip(inputs, leaves, strict=True)
+        }
+        infer: Any = symbol.infer_shape if what == "shape" else symbol.infer_type
         found, _, states = infer(**given)
         names = [*symbol.list_arguments(), *symbol.list_auxiliary_states()]
         known = dict(zip(names, [*found, *states], strict=True))
@@ -187,7 +189,9 @@ class HybridBlock(Block):
         leaves, form = flatten(args, "input")
         if self._cached_op is None:
             inputs, symbol = self._graph_of(args)
-            self._cached_op = CachedGraph(self.name, [x.name for x in inputs], symbol, self.collect_params())
+            self._cached_op = CachedGraph(
+                self.name, [str(x.name) for x in inputs], symbol, self.collect_params()
+            )
         if form != self._in_format:
             raise BlockValueError(
                 f"The argument structure of HybridBlock {self.name!r} does not match the cached version. "
@@ -216,7 +220,7 @@ class HybridBlock(Block):
         """Compute by `hybrid_forward`, compiled where the block is hybridized.
 
         Raises:
-            BlockValueError: The inputs are no arrays or symbols, or a hybridized block gets others than before.
+            BlockValueError: The inputs are no arrays or symbols, or not of the structure of the first call.
         """
         if isinstance(x, Symbol):
             return self._symbolic(x, *args)
@@ -271,9 +275,7 @@ class HybridBlock(Block):
         od.nd.save(f"{path}-{epoch:04d}.params", values)
 
     def register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:
-        """Refuse: the values inside of a compiled block are not seen; hook the children of one that is "
-        "not.
-        """
+        """Refuse: values inside of a compiled block are not seen; hook the children of one that is not."""
         raise UnsupportedError(
             f"block {self.name!r}: values inside of a compiled program are not seen; use "
             "register_forward_hook of "

@@ -85,9 +85,9 @@ class _Pooling(HybridBlock):
     def __repr__(self) -> str:
         found = self._kwargs
         return (
-            f"{type(self).__name__}(size={found['kernel']}, stride={found['stride']}, padding={found['pad']}, "
-            f"ceil_mode={found['pooling_convention'] == 'full'}, global_pool={found['global_pool']}, "
-            f"pool_type={found['pool_type']}, layout={found['layout']})"
+            f"{type(self).__name__}(size={found['kernel']}, stride={found['stride']}, "
+            f"padding={found['pad']}, ceil_mode={found['pooling_convention'] == 'full'}, "
+            f"global_pool={found['global_pool']}, pool_type={found['pool_type']}, layout={found['layout']})"
         )
 
 

@@ -144,14 +144,18 @@ class Parameter:
         self._shape = new
 
     def initialize(
-        self, init: Any = None, ctx: Any = None, default_init: Any = None, force_reinit: bool = False
+        self,
+        init: Any = None,
+        ctx: Any = None,
+        default_init: Any = od.init.Uniform(),
+        force_reinit: bool = False,
     ) -> None:
         """Give it values, or note how, until its shape is known.
 
         Args:
             init: Initializer to use in place of its own.
             ctx: Context or contexts of the values; the current one where it is None.
-            default_init: Initializer where neither `init` nor its own is given; `init.Uniform()` by default.
+            default_init: Initializer where neither `init` nor its own is given; `init.Uniform()` is.
             force_reinit: Whether values that it has are replaced.
         Raises:
             ValueError: The shape is not known, and may not be told later.
@@ -164,9 +168,8 @@ class Parameter:
             )
             return
         self._data = self._grad = None
-        default = od.init.Uniform() if default_init is None else default_init
-        chosen = init if init is not None else default if self.init is None else self.init
-        self._deferred_init = (chosen, contexts(ctx), default, None)
+        chosen = init if init is not None else default_init if self.init is None else self.init
+        self._deferred_init = (chosen, contexts(ctx), default_init, None)
         if shape_is_known(self._shape):
             self._finish_deferred_init()
         elif not self._allow_deferred_init:

@@ -143,10 +143,13 @@ class ParameterDict:
                 )
 
     def initialize(
-        self, init: Any = None, ctx: Any = None, verbose: bool = False, force_reinit: bool = False
+        self,
+        init: Any = od.init.Uniform(),
+        ctx: Any = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
     ) -> None:
-        """Initialize each parameter: by its own initializer, else by `init`; `init.Uniform()` by default."""
-        init = od.init.Uniform() if init is None else init
+        """Initialize each parameter: by its own initializer, else by `init`."""
         if verbose:
             init.set_verbosity(verbose=verbose)
         for param in self.values():
@@ -201,8 +204,15 @@ class ParameterDict:
     ) -> None:
         """Read values from a file; see `load_dict`."""
         self.load_dict(
-            od.nd.load(filename), ctx, allow_missing, ignore_extra, restore_prefix, filename, cast_dtype, dtype_source
-        )  # fmt: skip
+            od.nd.load(filename),
+            ctx,
+            allow_missing,
+            ignore_extra,
+            restore_prefix,
+            filename,
+            cast_dtype,
+            dtype_source,
+        )
 
     def load_dict(
         self,
