@@ -23,6 +23,7 @@ from tests.benchmarks.environments import FOLDER
 
 NETWORKS: Final = ("mlp 64-64", "lenet", "lstm", "lstm cells", "resnet20")
 WAYS: Final = (("operad", True), ("operad", False), ("mxnet", True), ("mxnet", False))
+LEAST_ROUNDS: Final = 4
 TURN_S: Final = 0.1
 """How long one way runs before the next one does."""
 
@@ -149,19 +150,20 @@ def serve(library: str) -> None:
 def pythons() -> dict[str, str]:
     """The interpreters of the libraries that are there."""
     found = {"operad": sys.executable, "mxnet": str(FOLDER / "mxnet" / "bin" / "python")}
-    return {name: python for name, python in found.items() if os.path.exists(python)}  # noqa: PTH110
+    return {name: python for name, python in found.items() if os.path.exists(python)}
 
 
 def row(servers: dict[str, subprocess.Popen[str]], name: str, kind: int, seconds: float) -> list[float]:
     """Lower quartiles of all ways in seconds; NaN where a library is not there."""
     times: list[list[float]] = [[] for _ in WAYS]
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
+    end, rounds = time.perf_counter() + seconds, 0
+    while rounds < LEAST_ROUNDS or time.perf_counter() < end:
+        rounds += 1
         for (library, hybrid), found in zip(WAYS, times, strict=True):
             if library in servers:
                 server = servers[library]
-                assert server.stdin is not None  # noqa: S101 - both are pipes
-                assert server.stdout is not None  # noqa: S101
+                assert server.stdin is not None
+                assert server.stdout is not None
                 print(json.dumps([name, hybrid, kind]), file=server.stdin, flush=True)
                 found += json.loads(server.stdout.readline())
     return [statistics.quantiles(found, n=4)[0] if found else float("nan") for found in times]

@@ -53,7 +53,9 @@ def main() -> None:
     gluon.NAMES.write_text(text + "\n", encoding="utf-8")
     before = gluon.record() if gluon.RECORD.exists() else {}
     found = {
-        fact: [before[fact]] if only and fact.partition(".")[0] not in only else in_a_child(fact, text, gluon.outcome)
+        fact: [before[fact]]
+        if only and fact.partition(".")[0] not in only
+        else in_a_child(fact, text, gluon.outcome)
         for fact, text in gluon.facts().items()
     }
     if crashed := [fact for fact, value in found.items() if value is None]:

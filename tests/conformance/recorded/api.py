@@ -178,4 +178,8 @@ def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return repr(tuple(value))
     text = repr(value)
-    return type(value).__name__ if " at 0x" in text or text.startswith("<") else text
+    name = type(value).__name__
+    is_short = " at 0x" in text or text.startswith(
+        ("<", f"{name}(")
+    )  # MXNet's initializers have no other text
+    return name if is_short else text

@@ -170,7 +170,10 @@ def deferred(mx: Any, make: Make, inputs: Make) -> list[Any]:
     block = make()
     block.initialize()
     block.hybridize()
-    return [[out.shape for out in flat(mx, block(*inputs()))], [p.shape for p in block.collect_params().values()]]
+    return [
+        [out.shape for out in flat(mx, block(*inputs()))],
+        [p.shape for p in block.collect_params().values()],
+    ]
 
 
 def traced(mx: Any, make: Make, inputs: Make) -> list[Any]:
@@ -181,7 +184,11 @@ def traced(mx: Any, make: Make, inputs: Make) -> list[Any]:
     nested = [[next(leaves) for _ in one] if isinstance(one, list) else next(leaves) for one in given]
     outputs = flat(mx, make()(*nested))
     symbol = mx.sym.Group(outputs)
-    return [sorted(symbol.list_arguments()), sorted(symbol.list_auxiliary_states()), len(symbol.list_outputs())]
+    return [
+        sorted(symbol.list_arguments()),
+        sorted(symbol.list_auxiliary_states()),
+        len(symbol.list_outputs()),
+    ]
 
 
 def saved(mx: Any, make: Make, inputs: Make) -> list[Any]:

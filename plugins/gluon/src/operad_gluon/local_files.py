@@ -26,5 +26,6 @@ def existing(who: str, root: str, names: Sequence[str], advice: str = "put it th
         if (folder / name).exists():
             return folder / name
     raise MissingFileError(
-        f"{who}: no {names[0]!r} in {str(folder)!r}, and operad downloads nothing; {advice}, or give another root"
+        f"{who}: no {names[0]!r} in {str(folder)!r}, and operad downloads nothing; {advice}, or give "
+        "another root"
     )

@@ -14,7 +14,7 @@ from operad_gluon.block import HybridBlock
 from operad_gluon.errors import BlockValueError, ParameterError
 
 
-def _apply_weighting(F: Any, loss: Any, weight: float | None = None, sample_weight: Any = None) -> Any:  # noqa: N803
+def _apply_weighting(F: Any, loss: Any, weight: Any = None, sample_weight: Any = None) -> Any:
     """`loss` times the weight of each sample, and one of all."""
     if sample_weight is not None:
         loss = F.broadcast_mul(loss, sample_weight)
@@ -25,7 +25,7 @@ def _apply_weighting(F: Any, loss: Any, weight: float | None = None, sample_weig
     return loss
 
 
-def _softplus_of_minus_abs(F: Any, pred: Any) -> Any:  # noqa: N803
+def _softplus_of_minus_abs(F: Any, pred: Any) -> Any:
     """log(1 + exp(-|pred|)), which is exact for large predictions."""
     return F.Activation(-F.abs(pred), act_type="softrelu")
 
@@ -45,7 +45,7 @@ class Loss(HybridBlock):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
 
-    def _mean(self, F: Any, loss: Any, sample_weight: Any = None, weight: Any = None) -> Any:  # noqa: N803
+    def _mean(self, F: Any, loss: Any, sample_weight: Any = None, weight: Any = None) -> Any:
         """The weighted mean of each sample."""
         weight = self._weight if weight is None else weight
         loss = _apply_weighting(F, loss, weight, sample_weight)
@@ -264,7 +264,7 @@ class HingeLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
 
-    def _hinge(self, F: Any, pred: Any, label: Any) -> Any:  # noqa: N803
+    def _hinge(self, F: Any, pred: Any, label: Any) -> Any:
         return F.relu(self._margin - pred * F.reshape_like(label, pred))
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
@@ -275,7 +275,7 @@ class HingeLoss(Loss):
 class SquaredHingeLoss(HingeLoss):
     """max(0, margin - pred * label)^2, for labels of -1 and 1; see `HingeLoss`."""
 
-    def _hinge(self, F: Any, pred: Any, label: Any) -> Any:  # noqa: N803
+    def _hinge(self, F: Any, pred: Any, label: Any) -> Any:
         return F.square(super()._hinge(F, pred, label))
 
 

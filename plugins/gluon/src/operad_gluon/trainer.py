@@ -79,7 +79,8 @@ class Trainer:
             if contexts is not None and own != contexts:
                 raise ParameterError(
                     "All Parameters must be initialized on the same set of contexts, but Parameter "
-                    f"{param.name} is initialized on {own} while previous Parameters are initialized on {contexts}."
+                    f"{param.name} is initialized on {own} while previous Parameters are initialized on "
+                    f"{contexts}."
                 )
             contexts = own
         return contexts or []
@@ -148,7 +149,8 @@ class Trainer:
     def _refuse_on_store(self, what: str) -> None:
         if self._kvstore is not None and self._update_on_kvstore:
             raise ParameterError(
-                f"{what} when parameters are updated on kvstore is not supported. Try setting `update_on_kvstore` to "
+                f"{what} when parameters are updated on kvstore is not supported. Try setting "
+                "`update_on_kvstore` to "
                 "False when creating trainer."
             )
 
@@ -156,8 +158,10 @@ class Trainer:
         scale = self._scale / batch_size
         if self._update_on_kvstore and self._distributed and self._optimizer.rescale_grad != scale:
             raise UserWarning(
-                "Possible change in the `batch_size` from previous `step` detected. Optimizer gradient normalizing "
-                "factor will not change w.r.t new batch_size when update_on_kvstore=True and when distributed kvstore "
+                "Possible change in the `batch_size` from previous `step` detected. Optimizer gradient "
+                "normalizing "
+                "factor will not change w.r.t new batch_size when update_on_kvstore=True and when "
+                "distributed kvstore "
                 "is used."
             )
         self._optimizer.rescale_grad = scale
@@ -243,10 +247,14 @@ class Trainer:
                 if ignore_stale_grad:
                     continue
                 raise UserWarning(
-                    f"Gradient of Parameter `{param.name}` on context {weights[0].context} has not been updated by "
-                    "backward since last `step`. This could mean a bug in your model that made it only use a subset of "
-                    "the Parameters (Blocks) for this iteration. If you are intentionally only using a subset, call step "
-                    "with ignore_stale_grad=True to suppress this warning and skip updating of Parameters with stale "
+                    f"Gradient of Parameter `{param.name}` on context {weights[0].context} has not been "
+                    "updated by "
+                    "backward since last `step`. This could mean a bug in your model that made it only use "
+                    "a subset of "
+                    "the Parameters (Blocks) for this iteration. If you are intentionally only using a "
+                    "subset, call step "
+                    "with ignore_stale_grad=True to suppress this warning and skip updating of Parameters "
+                    "with stale "
                     "gradient"
                 )
             for one, grad, weight in zip(given, grads, weights, strict=True):
@@ -255,8 +263,7 @@ class Trainer:
         for updater, ctx, one in zip(self._updaters, self._contexts, given, strict=True):
             if one:
                 self._optimizer._set_current_context(ctx.device_id)
-                indices, grads, weights = zip(*one, strict=True)
-                updater(list(indices), list(grads), list(weights))
+                updater(*map(list, zip(*one, strict=True)))
 
     def save_states(self, fname: str) -> None:
         """Write what the optimizer keeps of the parameters, and its settings."""
@@ -283,7 +290,8 @@ def _listed(params: Any) -> list[Parameter]:
         params = [params[name] for name in sorted(params)]
     if not isinstance(params, Sequence) or isinstance(params, str):
         raise BlockValueError(
-            f"First argument must be a list or dict of Parameters, got {type(params)}; pass net.collect_params()"
+            f"First argument must be a list or dict of Parameters, got {type(params)}; pass "
+            "net.collect_params()"
         )
     for param in params:
         if not isinstance(param, Parameter):

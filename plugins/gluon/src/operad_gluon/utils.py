@@ -42,8 +42,10 @@ def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: b
     size = data.shape[batch_axis]
     if even_split and size % num_slice:
         raise BlockValueError(
-            f"data with shape {data.shape} cannot be evenly split into {num_slice} slices along axis {batch_axis}. "
-            f"Use a batch size that's multiple of {num_slice} or set even_split=False to allow uneven partitioning of data."
+            f"data with shape {data.shape} cannot be evenly split into {num_slice} slices along axis "
+            f"{batch_axis}. "
+            f"Use a batch size that's multiple of {num_slice} or set even_split=False to allow uneven "
+            "partitioning of data."
         )
     if size < num_slice:
         num_slice = size if not even_split else num_slice
@@ -118,7 +120,7 @@ def download(
     Raises:
         UnsupportedError: The file is not there, or has another digest; the message says where to put it.
     """
-    name = url.split("/")[-1]
+    name = url.rsplit("/", maxsplit=1)[-1]
     if not name:
         raise BlockValueError(f"download: the address {url!r} names no file; pass path=")
     place = Path(name if path is None else path).expanduser()
@@ -131,11 +133,12 @@ def download(
         )
     if sha1_hash and not check_sha1(found, sha1_hash):
         raise UnsupportedError(
-            f"download: {place.resolve()} has not the digest {sha1_hash}; fetch {url} again, and replace the file"
+            f"download: {place.resolve()} has not the digest {sha1_hash}; fetch {url} again, and replace "
+            "the file"
         )
     return found
 
 
 def replace_file(src: str, dst: str) -> None:
     """Move a file onto another one, at once."""
-    os.replace(src, dst)  # noqa: PTH105 - texts, as MXNet's programs pass them
+    os.replace(src, dst)

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import operad as od
 from operad_gluon.block.files import BlockFiles
 from operad_gluon.block.hooks import HookHandle
 from operad_gluon.block.naming import BlockScope
@@ -83,7 +84,8 @@ class Block(BlockFiles):
             known = self._reg_params.get(name)
             if known is not None and known is not value:
                 raise ParameterError(
-                    f"Overriding Parameter attribute {name} is not allowed. If you want to share parameters by setting "
+                    f"Overriding Parameter attribute {name} is not allowed. If you want to share "
+                    "parameters by setting "
                     "`self.weight = other.weight`, create this block with params= of the other one"
                 )
             self._reg_params[name] = value
@@ -132,8 +134,10 @@ class Block(BlockFiles):
                 inside = value.values() if isinstance(value, dict) else value
                 if any(isinstance(one, Block) and id(one) not in children for one in inside):
                     warnings.warn(
-                        f'"{type(self).__name__}.{name}" is an unregistered container with Blocks. Note that Blocks inside '
-                        "the list, tuple or dict will not be registered automatically. Make sure to register them using "
+                        f'"{type(self).__name__}.{name}" is an unregistered container with Blocks. Note '
+                        "that Blocks inside "
+                        "the list, tuple or dict will not be registered automatically. Make sure to "
+                        "register them using "
                         "register_child() or switching to nn.Sequential/nn.HybridSequential instead.",
                         stacklevel=3,
                     )
@@ -162,12 +166,16 @@ class Block(BlockFiles):
         return self
 
     def initialize(
-        self, init: Any = None, ctx: Any = None, verbose: bool = False, force_reinit: bool = False
+        self,
+        init: Any = od.init.Uniform(),
+        ctx: Any = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
     ) -> None:
         """Initialize all parameters.
 
         Args:
-            init: Initializer of parameters that have none of their own; `init.Uniform()` by default.
+            init: Initializer of parameters that have none of their own.
             ctx: Context or contexts of the values.
             verbose: Whether to log what is initialized.
             force_reinit: Whether values that are there are replaced.

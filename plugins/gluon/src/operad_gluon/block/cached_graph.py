@@ -36,7 +36,8 @@ class CachedGraph:
         for name in used:
             if name not in names and name not in params:
                 raise BlockValueError(
-                    f"block {title!r} computes with {name!r}, which is neither an input nor a parameter of it; make "
+                    f"block {title!r} computes with {name!r}, which is neither an input nor a parameter of "
+                    "it; make "
                     "it one by self.params.get"
                 )
         self._title, self._op = title, od.nd.CachedOp(symbol)
@@ -100,7 +101,8 @@ class CachedGraph:
             if array.context != ctx:
                 found = list(dict.fromkeys(array.context for array in arrays))
                 raise BlockValueError(
-                    f"block {self._title!r} is hybridized and gets inputs of several contexts, {found}; move them to "
+                    f"block {self._title!r} is hybridized and gets inputs of several contexts, {found}; "
+                    "move them to "
                     "one by as_in_context"
                 )
         return ctx

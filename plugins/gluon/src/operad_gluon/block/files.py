@@ -80,16 +80,20 @@ class BlockFiles:
         for name, param in params.items():
             if not allow_missing and not any(one in loaded for one in shared[param]):
                 raise ParameterError(
-                    f"Parameter '{name}' of {self.name!r} is missing in file '{filename}', which contains parameters: "
-                    f"{brief(loaded)}; is it a file of this network? Set allow_missing=True to leave it as it is"
+                    f"Parameter '{name}' of {self.name!r} is missing in file '{filename}', which contains "
+                    "parameters: "
+                    f"{brief(loaded)}; is it a file of this network? Set allow_missing=True to leave it as "
+                    "it is"
                 )
         for name, values in loaded.items():
             if name in params:
                 params[name]._load_init(values, ctx and contexts(ctx), cast_dtype, dtype_source)
             elif not ignore_extra:
                 raise BlockValueError(
-                    f"Parameter '{name}' loaded from file '{filename}' is not present in {self.name!r}, which contains "
-                    f"parameters {brief(params)}; is it a file of this network? Set ignore_extra=True to leave it out"
+                    f"Parameter '{name}' loaded from file '{filename}' is not present in {self.name!r}, "
+                    "which contains "
+                    f"parameters {brief(params)}; is it a file of this network? Set ignore_extra=True to "
+                    "leave it out"
                 )
 
     def save(self: Any, prefix: str) -> None:
@@ -102,10 +106,10 @@ class BlockFiles:
         self.save_parameters(f"{prefix}-model.params")
 
     def load(self: Any, prefix: str) -> None:
-        """Read what `save` of a block of the same structure wrote: parameters, and which blocks are hybridized.
+        """Read what `save` wrote: parameters, and which blocks are hybridized.
 
         Raises:
-            BlockValueError: It was a block of another structure.
+            BlockValueError: The block was of another structure.
         """
         with open(f"{prefix}-model.json", encoding="utf-8") as file:
             (described,) = parse_json(file.read(), f"{prefix}-model.json").values()
@@ -151,7 +155,8 @@ def _restore(block: Any, described: Mapping[str, Any], path: str) -> None:
     children = [value for key, value in described.items() if key not in _OWN]
     if len(children) != len(block._children):
         raise BlockValueError(
-            f"{path} describes a block of {len(children)} children, and {block.name!r} has {len(block._children)}; "
+            f"{path} describes a block of {len(children)} children, and {block.name!r} has "
+            f"{len(block._children)}; "
             "load it into a block of the same class"
         )
     if described.get("hybridized") and hasattr(block, "_active"):

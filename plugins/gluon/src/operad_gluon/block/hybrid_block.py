@@ -17,7 +17,7 @@ from operad_gluon.block.block import Block
 from operad_gluon.block.cached_graph import CachedGraph
 from operad_gluon.block.nested import flatten, regroup
 from operad_gluon.errors import BlockValueError, DeferredInitializationError, UninitializedError
-from operad_gluon.parameter import Parameter, ParameterDict
+from operad_gluon.parameter import ParameterDict
 
 
 class HybridBlock(Block):
@@ -65,7 +65,8 @@ class HybridBlock(Block):
         """
         if not isinstance(block, HybridBlock):
             raise BlockValueError(
-                f"Children of HybridBlock must also be HybridBlock, but {block!r} has type {type(block)}. If you are "
+                f"Children of HybridBlock must also be HybridBlock, but {block!r} has type {type(block)}. "
+                "If you are "
                 "using Sequential, please try HybridSequential instead."
             )
         super().register_child(block, name)
@@ -147,8 +148,10 @@ class HybridBlock(Block):
         """Tell the parameters' shapes, or types, from those of arguments."""
         inputs, symbol = self._graph_of(args)
         leaves = [leaf for leaf in flatten(args, "input")[0] if leaf is not None]
-        given = {x.name: getattr(leaf, what) for x, leaf in zip(inputs, leaves, strict=True)}
-        infer = symbol.infer_shape if what == "shape" else symbol.infer_type
+        given: dict[str, Any] = {
+            str(x.name): getattr(leaf, what) for x, leaf in zip(inputs, leaves, strict=True)
+        }
+        infer: Any = symbol.infer_shape if what == "shape" else symbol.infer_type
         found, _, states = infer(**given)
         names = [*symbol.list_arguments(), *symbol.list_auxiliary_states()]
         known = dict(zip(names, [*found, *states], strict=True))
@@ -175,7 +178,8 @@ class HybridBlock(Block):
             self.infer_shape(*args)
         except OperadError as error:
             raise BlockValueError(
-                f"Deferred initialization failed because shape cannot be inferred: {error} (block {self.name!r}, inputs "
+                f"Deferred initialization failed because shape cannot be inferred: {error} (block "
+                f"{self.name!r}, inputs "
                 f"of {', '.join(str(getattr(x, 'shape', x)) for x in flatten(args, 'input')[0])})"
             ) from error
         for param in params.values():
@@ -185,11 +189,15 @@ class HybridBlock(Block):
         leaves, form = flatten(args, "input")
         if self._cached_op is None:
             inputs, symbol = self._graph_of(args)
-            self._cached_op = CachedGraph(self.name, [x.name for x in inputs], symbol, self.collect_params())
+            self._cached_op = CachedGraph(
+                self.name, [str(x.name) for x in inputs], symbol, self.collect_params()
+            )
         if form != self._in_format:
             raise BlockValueError(
-                f"The argument structure of HybridBlock {self.name!r} does not match the cached version. Stored format = "
-                f"{self._in_format}, input format = {form}; pass arguments as in the first call, or hybridize() again"
+                f"The argument structure of HybridBlock {self.name!r} does not match the cached version. "
+                "Stored format = "
+                f"{self._in_format}, input format = {form}; pass arguments as in the first call, or "
+                "hybridize() again"
             )
         if -1 in form or not all(isinstance(x, NDArray) for x in leaves):
             leaves = self._arrays(leaves)
@@ -212,7 +220,7 @@ class HybridBlock(Block):
         """Compute by `hybrid_forward`, compiled where the block is hybridized.
 
         Raises:
-            BlockValueError: The inputs are no arrays or symbols, or a hybridized block gets others than before.
+            BlockValueError: The inputs are no arrays or symbols, or not of the structure of the first call.
         """
         if isinstance(x, Symbol):
             return self._symbolic(x, *args)
@@ -231,7 +239,7 @@ class HybridBlock(Block):
         with self.name_scope():
             return self.hybrid_forward(od.sym, *args, **params)
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803 - MXNet's name
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """What the block computes; a subclass defines it.
 
         Args:
@@ -254,7 +262,8 @@ class HybridBlock(Block):
         """
         if not self._cached_graph:
             raise UninitializedError(
-                f"block {self.name!r} has no graph yet. Please first call block.hybridize() and then run forward with "
+                f"block {self.name!r} has no graph yet. Please first call block.hybridize() and then run "
+                "forward with "
                 "this block at least once before calling export."
             )
         symbol = self._cached_graph[1]
@@ -266,16 +275,18 @@ class HybridBlock(Block):
         od.nd.save(f"{path}-{epoch:04d}.params", values)
 
     def register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:
-        """Refuse: the values inside of a compiled block are not seen; hook the children of one that is not."""
+        """Refuse: values inside of a compiled block are not seen; hook the children of one that is not."""
         raise UnsupportedError(
-            f"block {self.name!r}: values inside of a compiled program are not seen; use register_forward_hook of "
+            f"block {self.name!r}: values inside of a compiled program are not seen; use "
+            "register_forward_hook of "
             "children without hybridize(), or the monitor of an executor"
         )
 
 
 def _no_backend(name: str, backend: str) -> UnsupportedError:
     return UnsupportedError(
-        f"block {name!r}: there is no backend {backend!r}; hybridize() without one compiles and fuses the block"
+        f"block {name!r}: there is no backend {backend!r}; hybridize() without one compiles and fuses the "
+        "block"
     )
 
 

@@ -60,7 +60,9 @@ def _table(rows: list[_Row]) -> str:
     line = "-" * _WIDTH + "\n"
     text = line + _ROW.format("Layer (type)", "Output Shape", "Param #") + "=" * _WIDTH + "\n"
     text += "".join(_ROW.format(*row[:3]) for row in rows) + "=" * _WIDTH + "\n"
-    total, trainable, shared = (sum(row[i] for row in rows) for i in (2, 3, 4))
+    total, trainable, shared = (
+        sum(getattr(row, name) for row in rows) for name in ("params", "trainable", "shared")
+    )
     return (
         f"{text}Parameters in forward computation graph, duplicate included\n"
         f"   Total params: {total}\n   Trainable params: {trainable}\n"

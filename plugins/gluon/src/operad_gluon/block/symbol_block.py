@@ -6,7 +6,7 @@ Source: SymbolBlock, python/mxnet/gluon/block.py.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any, final
 
 import numpy as np
@@ -47,12 +47,13 @@ class SymbolBlock(HybridBlock):
         for one in given:
             if len(one.list_inputs()) != 1 or one.list_inputs() != [one.name]:
                 raise ParameterError(
-                    f"Input symbols must be variable, but {one!r} is an output of operators; name the variables"
+                    f"Input symbols must be variable, but {one!r} is an output of operators; name the "
+                    "variables"
                 )
             names.add(one.name)
         self._make_parameters(symbol, names)
         self._cached_graph = given, symbol
-        length = len(commonprefix(list(self._params)))
+        length = _common_length(list(self._params))
         self._reg_params = {name[length:]: param for name, param in self._params.items()}
 
     def _make_parameters(self, symbol: Symbol, inputs: set[str]) -> None:
@@ -103,7 +104,7 @@ class SymbolBlock(HybridBlock):
             return self._call_cached_op(x, *args)
         inputs, symbol = self._graph_of(())
         leaves = flatten((x, *args), "input")[0]
-        made = symbol(**{each.name: leaf for each, leaf in zip(inputs, leaves, strict=True)})
+        made = symbol(**{str(each.name): leaf for each, leaf in zip(inputs, leaves, strict=True)})
         return made if self._out_format == 0 else regroup(list(made), self._out_format)
 
     def cast(self, dtype: Any) -> None:
@@ -135,3 +136,9 @@ def _types(symbol: Symbol) -> dict[str, Any]:
         for name in symbol.list_inputs()
         if "__dtype__" in attributes.get(name, {})
     }
+
+
+def _common_length(names: Sequence[str]) -> int:
+    """Length of the beginning that all names have."""
+    alike = (len(set(letters)) == 1 for letters in zip(*names, strict=False))
+    return sum(1 for _ in takewhile(bool, alike))

@@ -179,7 +179,7 @@ class _DownloadedDataset(Dataset):
         self._transform = transform
         self._data: Any = None
         self._label: Any = None
-        self._root = os.path.expanduser(root)  # noqa: PTH111 - programs of MXNet read a string
+        self._root = os.path.expanduser(root)
         self._get_data()
 
     def __getitem__(self, idx: int) -> Any:

@@ -56,7 +56,7 @@ class RandomSampler(Sampler):
 
     def __iter__(self) -> Iterator[Any]:
         indices = np.arange(self._length)
-        np.random.shuffle(indices)  # noqa: NPY002 - `numpy.random.seed` repeats a pass, as in MXNet
+        np.random.shuffle(indices)
         return iter(indices)
 
     def __len__(self) -> int:

@@ -327,8 +327,8 @@ def _sendable(error: Exception) -> Exception:
 
 def _seed(number: int) -> None:
     """Let this worker draw other numbers than the others, which begin with the same state."""
-    words = np.random.get_state(legacy=False)["state"]["key"]  # type: ignore[index, call-overload]  # noqa: NPY002
+    words = np.random.get_state(legacy=False)["state"]["key"]  # type: ignore[index, call-overload]
     seed = int(np.random.SeedSequence([*map(int, words[:8]), number]).generate_state(1)[0])
-    np.random.seed(seed)  # noqa: NPY002 - the generator that programs of MXNet draw from
+    np.random.seed(seed)
     random.seed(seed)
     operad.random.seed(seed)

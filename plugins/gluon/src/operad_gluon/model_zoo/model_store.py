@@ -10,13 +10,14 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from operad import cpu
 from operad.base import data_dir
+
+from operad import cpu
 from operad_gluon.local_files import existing
 
 __all__ = ["get_model_file", "purge"]
 
-ROOT: Final = os.path.join(data_dir(), "models")  # noqa: PTH118 - MXNet's default is a string
+ROOT: Final = os.path.join(data_dir(), "models")
 CPU: Final = cpu()
 
 

@@ -3,12 +3,12 @@
 from operad_gluon.block import Block as Block
 from operad_gluon.block import HybridBlock as HybridBlock
 from operad_gluon.block import SymbolBlock as SymbolBlock
-from operad_gluon.nn.activations import Activation as Activation
 from operad_gluon.nn.activations import ELU as ELU
 from operad_gluon.nn.activations import GELU as GELU
+from operad_gluon.nn.activations import SELU as SELU
+from operad_gluon.nn.activations import Activation as Activation
 from operad_gluon.nn.activations import LeakyReLU as LeakyReLU
 from operad_gluon.nn.activations import PReLU as PReLU
-from operad_gluon.nn.activations import SELU as SELU
 from operad_gluon.nn.activations import Swish as Swish
 from operad_gluon.nn.basic_layers import BatchNorm as BatchNorm
 from operad_gluon.nn.basic_layers import BatchNormReLU as BatchNormReLU

@@ -61,7 +61,7 @@ class PReLU(HybridBlock):
 
     def __init__(
         self,
-        alpha_initializer: Any = od.init.Constant(0.25),  # noqa: B008 - immutable, and shown in the signature
+        alpha_initializer: Any = od.init.Constant(0.25),
         in_channels: int = 1,
         **kwargs: Any,
     ) -> None:
@@ -89,6 +89,9 @@ class ELU(HybridBlock):
 class SELU(HybridBlock):
     """ELU whose scales keep mean and variance of inputs."""
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
     def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
         """The function of `x`."""
         return F.LeakyReLU(x, act_type="selu", name="fwd")
@@ -96,6 +99,9 @@ class SELU(HybridBlock):
 
 class GELU(HybridBlock):
     """`x` times the probability that a normal variable is below `x`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
         """The function of `x`."""

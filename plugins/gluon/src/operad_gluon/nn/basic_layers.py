@@ -144,6 +144,9 @@ class Embedding(HybridBlock):
 class Flatten(HybridBlock):
     """Makes all axes but the first one axis."""
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
     def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
         """`x` with two axes."""
         return F.Flatten(x)

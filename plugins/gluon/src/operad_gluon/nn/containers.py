@@ -67,7 +67,8 @@ class Sequential(_Chain):
         """Have each block run as a compiled function; `HybridSequential` makes one of them all."""
         if self._children and all(isinstance(one, HybridBlock) for one in self._children.values()):
             warnings.warn(
-                f"All children of this Sequential layer '{self.prefix}' are HybridBlocks. Consider using HybridSequential "
+                f"All children of this Sequential layer '{self.prefix}' are HybridBlocks. Consider using "
+                "HybridSequential "
                 "for the best performance.",
                 stacklevel=2,
             )

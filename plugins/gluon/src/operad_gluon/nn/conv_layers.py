@@ -24,39 +24,47 @@ from operad_gluon.nn.pooling import GlobalMaxPool3D as GlobalMaxPool3D
 from operad_gluon.nn.pooling import MaxPool1D as MaxPool1D
 from operad_gluon.nn.pooling import MaxPool2D as MaxPool2D
 from operad_gluon.nn.pooling import MaxPool3D as MaxPool3D
-from operad_gluon.nn.pooling import check_layout, per_axis
+from operad_gluon.nn.pooling import known_layout, per_axis, show_defaults
 
 
 class _Conv(HybridBlock):
-    """A convolution over as many axes as `_layouts` says."""
+    """A convolution over the axes of a layout."""
 
     _layouts: ClassVar[tuple[str, str]]
     _op_name = "Convolution"
+    _is_transpose = False
+
+    def __init_subclass__(cls, layouts: tuple[str, str] | None = None) -> None:
+        if layouts is not None:
+            rank = len(layouts[0]) - 2
+            ones, zeros = ((1,) * rank, (0,) * rank) if rank > 1 else (1, 0)
+            cls._layouts = layouts
+            show_defaults(
+                cls, strides=ones, padding=zeros, output_padding=zeros, dilation=ones, layout=layouts[0]
+            )
 
     def __init__(
         self,
         channels: int,
         kernel_size: int | Sequence[int],
-        strides: int | Sequence[int],
-        padding: int | Sequence[int],
-        dilation: int | Sequence[int],
-        groups: int,
-        layout: str,
-        in_channels: int = 0,
+        strides: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
+        layout: str = "",
         activation: str | None = None,
         use_bias: bool = True,
         weight_initializer: Any = None,
         bias_initializer: Any = "zeros",
-        output_padding: int | Sequence[int] | None = None,
+        in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        check_layout(type(self).__name__, layout, self._layouts)
+        layout = known_layout(type(self).__name__, layout, self._layouts)
         rank = len(layout) - 2
-        kernel = per_axis("kernel_size", kernel_size, rank)
         self._channels, self._in_channels = channels, in_channels
-        self._kwargs = {
-            "kernel": kernel,
+        self._kwargs: dict[str, Any] = {
+            "kernel": per_axis("kernel_size", kernel_size, rank),
             "stride": per_axis("strides", strides, rank),
             "dilate": per_axis("dilation", dilation, rank),
             "pad": per_axis("padding", padding, rank),
@@ -65,15 +73,9 @@ class _Conv(HybridBlock):
             "no_bias": not use_bias,
             "layout": layout,
         }
-        sizes = {"N": channels, "C": in_channels // groups}
-        if output_padding is not None:
-            self._kwargs["adj"] = per_axis("output_padding", output_padding, rank)
-            sizes = {"N": in_channels, "C": channels // groups}
-        spatial = iter(kernel)
-        shape = tuple(sizes[axis] if axis in sizes else next(spatial) for axis in layout)
         with self.name_scope():
             self.weight = self.params.get(
-                "weight", shape=shape, init=weight_initializer, allow_deferred_init=True
+                "weight", shape=self._weight_shape(), init=weight_initializer, allow_deferred_init=True
             )
             self.bias, self.act = None, None
             if use_bias:
@@ -82,6 +84,13 @@ class _Conv(HybridBlock):
                 )
             if activation is not None:
                 self.act = Activation(activation, prefix=activation + "_")
+
+    def _weight_shape(self) -> tuple[int, ...]:
+        groups, spatial = self._kwargs["num_group"], iter(self._kwargs["kernel"])
+        sizes = {"N": self._channels, "C": self._in_channels // groups}
+        if self._is_transpose:
+            sizes = {"N": self._in_channels, "C": self._channels // groups}
+        return tuple(sizes[axis] if axis in sizes else next(spatial) for axis in self._kwargs["layout"])
 
     def _alias(self) -> str:
         return "conv"
@@ -109,64 +118,11 @@ class _Conv(HybridBlock):
         return f"{type(self).__name__}({text})"
 
 
-class Conv1D(_Conv):
-    """A convolution of sequences.
+class _ConvTranspose(_Conv):
+    """The transpose of a convolution: as its gradient maps outputs to inputs."""
 
-    Args:
-        channels: Number of output channels.
-        kernel_size: Length of the kernel, along each axis or all.
-        strides: Step of the kernel; `padding` and `dilation` are as of the operator.
-        groups: Number of groups of channels, each convolved apart.
-        layout: Order of the axes, "NCW" or "NWC".
-        activation: Name of the function of its outputs, or None.
-        use_bias: Whether it has a bias.
-        weight_initializer: Initializer of the weight.
-        bias_initializer: Initializer of the bias.
-        in_channels: Number of input channels; 0 where the first batch tells it.
-    """
-
-    _layouts = ("NCW", "NWC")
-
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Sequence[int],
-        strides: int | Sequence[int] = 1,
-        padding: int | Sequence[int] = 0,
-        dilation: int | Sequence[int] = 1,
-        groups: int = 1,
-        layout: str = "NCW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation, use_bias, weight_initializer, bias_initializer, **kwargs
-        )  # fmt: skip
-
-
-class Conv1DTranspose(_Conv):
-    """The transpose of a convolution of sequences: as its gradient maps them.
-
-    Args:
-        channels: Number of output channels.
-        kernel_size: Length of the kernel, along each axis or all.
-        strides: Step of the kernel; `padding` and `dilation` are as of the operator.
-        output_padding: Zeros added to one side of the output.
-        groups: Number of groups of channels, each convolved apart.
-        layout: Order of the axes, "NCW" or "NWC".
-        activation: Name of the function of its outputs, or None.
-        use_bias: Whether it has a bias.
-        weight_initializer: Initializer of the weight.
-        bias_initializer: Initializer of the bias.
-        in_channels: Number of input channels; 0 where the first batch tells it.
-    """
-
-    _layouts = ("NCW", "NWC")
     _op_name = "Deconvolution"
+    _is_transpose = True
 
     def __init__(
         self,
@@ -175,30 +131,25 @@ class Conv1DTranspose(_Conv):
         strides: int | Sequence[int] = 1,
         padding: int | Sequence[int] = 0,
         output_padding: int | Sequence[int] = 0,
-        dilation: int | Sequence[int] = 1,
-        groups: int = 1,
-        layout: str = "NCW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
+        *args: Any,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation, use_bias, weight_initializer, bias_initializer, output_padding, **kwargs
-        )  # fmt: skip
+        super().__init__(channels, kernel_size, strides, padding, *args, **kwargs)
+        rank = len(self._kwargs["kernel"])
+        self._kwargs["adj"] = per_axis("output_padding", output_padding, rank)
 
 
-class Conv2D(_Conv):
-    """A convolution of pictures.
+class Conv1D(_Conv, layouts=("NCW", "NWC")):
+    """A convolution of sequences.
 
     Args:
         channels: Number of output channels.
         kernel_size: Length of the kernel, along each axis or all.
-        strides: Step of the kernel; `padding` and `dilation` are as of the operator.
+        strides: Step of the kernel.
+        padding: Zeros on each side.
+        dilation: Distance of the kernel's elements.
         groups: Number of groups of channels, each convolved apart.
-        layout: Order of the axes, "NCHW" or "NHWC".
+        layout: Order of the axes, "NCW" or "NWC".
         activation: Name of the function of its outputs, or None.
         use_bias: Whether it has a bias.
         weight_initializer: Initializer of the weight.
@@ -206,150 +157,28 @@ class Conv2D(_Conv):
         in_channels: Number of input channels; 0 where the first batch tells it.
     """
 
-    _layouts = ("NCHW", "NHWC")
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Sequence[int],
-        strides: int | Sequence[int] = (1, 1),
-        padding: int | Sequence[int] = (0, 0),
-        dilation: int | Sequence[int] = (1, 1),
-        groups: int = 1,
-        layout: str = "NCHW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation, use_bias, weight_initializer, bias_initializer, **kwargs
-        )  # fmt: skip
+class Conv1DTranspose(_ConvTranspose, layouts=("NCW", "NWC")):
+    """The transpose of a convolution of sequences.
 
-
-class Conv2DTranspose(_Conv):
-    """The transpose of a convolution of pictures: as its gradient maps them.
-
-    Args:
-        channels: Number of output channels.
-        kernel_size: Length of the kernel, along each axis or all.
-        strides: Step of the kernel; `padding` and `dilation` are as of the operator.
-        output_padding: Zeros added to one side of the output.
-        groups: Number of groups of channels, each convolved apart.
-        layout: Order of the axes, "NCHW" or "NHWC".
-        activation: Name of the function of its outputs, or None.
-        use_bias: Whether it has a bias.
-        weight_initializer: Initializer of the weight.
-        bias_initializer: Initializer of the bias.
-        in_channels: Number of input channels; 0 where the first batch tells it.
+    Its arguments are those of `Conv1D`, and `output_padding`, zeros added to one side of the output.
     """
 
-    _layouts = ("NCHW", "NHWC")
-    _op_name = "Deconvolution"
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Sequence[int],
-        strides: int | Sequence[int] = (1, 1),
-        padding: int | Sequence[int] = (0, 0),
-        output_padding: int | Sequence[int] = (0, 0),
-        dilation: int | Sequence[int] = (1, 1),
-        groups: int = 1,
-        layout: str = "NCHW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation, use_bias, weight_initializer, bias_initializer, output_padding, **kwargs
-        )  # fmt: skip
+class Conv2D(_Conv, layouts=("NCHW", "NHWC")):
+    """A convolution of pictures. Its arguments are those of `Conv1D`."""
 
 
-class Conv3D(_Conv):
-    """A convolution of volumes.
-
-    Args:
-        channels: Number of output channels.
-        kernel_size: Length of the kernel, along each axis or all.
-        strides: Step of the kernel; `padding` and `dilation` are as of the operator.
-        groups: Number of groups of channels, each convolved apart.
-        layout: Order of the axes, "NCDHW" or "NDHWC".
-        activation: Name of the function of its outputs, or None.
-        use_bias: Whether it has a bias.
-        weight_initializer: Initializer of the weight.
-        bias_initializer: Initializer of the bias.
-        in_channels: Number of input channels; 0 where the first batch tells it.
-    """
-
-    _layouts = ("NCDHW", "NDHWC")
-
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Sequence[int],
-        strides: int | Sequence[int] = (1, 1, 1),
-        padding: int | Sequence[int] = (0, 0, 0),
-        dilation: int | Sequence[int] = (1, 1, 1),
-        groups: int = 1,
-        layout: str = "NCDHW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation, use_bias, weight_initializer, bias_initializer, **kwargs
-        )  # fmt: skip
+class Conv2DTranspose(_ConvTranspose, layouts=("NCHW", "NHWC")):
+    """The transpose of a convolution of pictures. Its arguments are those of `Conv1DTranspose`."""
 
 
-class Conv3DTranspose(_Conv):
-    """The transpose of a convolution of volumes: as its gradient maps them.
+class Conv3D(_Conv, layouts=("NCDHW", "NDHWC")):
+    """A convolution of volumes. Its arguments are those of `Conv1D`."""
 
-    Args:
-        channels: Number of output channels.
-        kernel_size: Length of the kernel, along each axis or all.
-        strides: Step of the kernel; `padding` and `dilation` are as of the operator.
-        output_padding: Zeros added to one side of the output.
-        groups: Number of groups of channels, each convolved apart.
-        layout: Order of the axes, "NCDHW" or "NDHWC".
-        activation: Name of the function of its outputs, or None.
-        use_bias: Whether it has a bias.
-        weight_initializer: Initializer of the weight.
-        bias_initializer: Initializer of the bias.
-        in_channels: Number of input channels; 0 where the first batch tells it.
-    """
 
-    _layouts = ("NCDHW", "NDHWC")
-    _op_name = "Deconvolution"
-
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Sequence[int],
-        strides: int | Sequence[int] = (1, 1, 1),
-        padding: int | Sequence[int] = (0, 0, 0),
-        output_padding: int | Sequence[int] = (0, 0, 0),
-        dilation: int | Sequence[int] = (1, 1, 1),
-        groups: int = 1,
-        layout: str = "NCDHW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation, use_bias, weight_initializer, bias_initializer, output_padding, **kwargs
-        )  # fmt: skip
+class Conv3DTranspose(_ConvTranspose, layouts=("NCDHW", "NDHWC")):
+    """The transpose of a convolution of volumes. Its arguments are those of `Conv1DTranspose`."""
 
 
 class ReflectionPad2D(HybridBlock):

@@ -59,7 +59,7 @@ class _BatchNorm(_Affine):
         }
         self._axis, self._in_channels = axis, in_channels
         self.gamma, self.beta = self._affine(in_channels, center, scale, beta_initializer, gamma_initializer)
-        statistics = {"differentiable": False, "grad_req": "null"}
+        statistics: dict[str, Any] = {"differentiable": False, "grad_req": "null"}
         with self.name_scope():
             self.running_mean = self._vector(
                 "running_mean", in_channels, running_mean_initializer, **statistics
@@ -100,9 +100,12 @@ class BatchNorm(_BatchNorm):
 class BatchNormReLU(_BatchNorm):
     """`BatchNorm`, and zero where that is below zero."""
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def hybrid_forward(  # type: ignore[override]
+        self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
+    ) -> Any:
         """`x`, normalized and rectified."""
-        return F.Activation(super().hybrid_forward(F, x, *args, **kwargs), act_type="relu")
+        found = super().hybrid_forward(F, x, gamma, beta, running_mean, running_var)
+        return F.Activation(found, act_type="relu")
 
 
 class InstanceNorm(_Affine):

@@ -38,7 +38,8 @@ class Constant(Parameter):
     def grad_req(self, req: str) -> None:
         if req != "null":
             warnings.warn(
-                f'Constant parameter "{self.name}" does not support grad_req other than "null", and new value '
+                f'Constant parameter "{self.name}" does not support grad_req other than "null", and new '
+                "value "
                 f'"{req}" is ignored.',
                 stacklevel=2,
             )

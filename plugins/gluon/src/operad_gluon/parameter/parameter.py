@@ -144,28 +144,32 @@ class Parameter:
         self._shape = new
 
     def initialize(
-        self, init: Any = None, ctx: Any = None, default_init: Any = None, force_reinit: bool = False
+        self,
+        init: Any = None,
+        ctx: Any = None,
+        default_init: Any = od.init.Uniform(),
+        force_reinit: bool = False,
     ) -> None:
         """Give it values, or note how, until its shape is known.
 
         Args:
             init: Initializer to use in place of its own.
             ctx: Context or contexts of the values; the current one where it is None.
-            default_init: Initializer where neither `init` nor its own is given; `init.Uniform()` by default.
+            default_init: Initializer where neither `init` nor its own is given; `init.Uniform()` is.
             force_reinit: Whether values that it has are replaced.
         Raises:
             ValueError: The shape is not known, and may not be told later.
         """
         if self._data is not None and not force_reinit:
             warnings.warn(
-                f"Parameter '{self.name}' is already initialized, ignoring. Set force_reinit=True to re-initialize.",
+                f"Parameter '{self.name}' is already initialized, ignoring. Set force_reinit=True to "
+                "re-initialize.",
                 stacklevel=2,
             )
             return
         self._data = self._grad = None
-        default = od.init.Uniform() if default_init is None else default_init
-        chosen = init if init is not None else default if self.init is None else self.init
-        self._deferred_init = (chosen, contexts(ctx), default, None)
+        chosen = init if init is not None else default_init if self.init is None else self.init
+        self._deferred_init = (chosen, contexts(ctx), default_init, None)
         if shape_is_known(self._shape):
             self._finish_deferred_init()
         elif not self._allow_deferred_init:
@@ -181,7 +185,8 @@ class Parameter:
         init, ctx, default_init, data = self._deferred_init
         if not shape_is_known(self._shape):
             raise ParameterError(
-                f"parameter {self.name!r} has shape {self._shape}, which no batch has completed; give the layer "
+                f"parameter {self.name!r} has shape {self._shape}, which no batch has completed; give the "
+                "layer "
                 "its sizes (in_units, in_channels, ...)"
             )
         self._deferred_init = ()
@@ -218,7 +223,8 @@ class Parameter:
         """Take values out of a file."""
         if self._shape is not None and not _completes(data.shape, self._shape):
             raise ParameterError(
-                f"parameter {self.name!r} has shape {self._shape}, and the file's values have {data.shape}; load "
+                f"parameter {self.name!r} has shape {self._shape}, and the file's values have "
+                f"{data.shape}; load "
                 "the file of this network, or build the network that the file is of"
             )
         if dtype_source not in ("current", "saved"):
@@ -248,7 +254,8 @@ class Parameter:
     def _check_contexts(self, ctx: Any, own: Sequence[Context]) -> None:
         if ctx is not None and set(contexts(ctx)) != set(own):
             raise ParameterError(
-                f"parameter {self.name!r} was initialized on {own}, and is loaded on {contexts(ctx)}; pass no ctx, "
+                f"parameter {self.name!r} was initialized on {own}, and is loaded on {contexts(ctx)}; pass "
+                "no ctx, "
                 "or reset_ctx first"
             )
 
@@ -263,7 +270,8 @@ class Parameter:
             if array.context == ctx:
                 return array
         raise UninitializedError(
-            f"parameter {self.name!r} was not initialized on context {ctx}, only on {self.list_ctx()}; name all "
+            f"parameter {self.name!r} was not initialized on context {ctx}, only on {self.list_ctx()}; "
+            "name all "
             "contexts in initialize(ctx=[...]), or call reset_ctx"
         )
 
@@ -271,19 +279,23 @@ class Parameter:
         """Why there are no values."""
         if self._deferred_init:
             return DeferredInitializationError(
-                f"parameter {self.name!r} of shape {self._shape} has not been initialized yet: the first forward pass "
-                "tells its shape and does so. Pass one batch through the network before, or give the layer its sizes "
+                f"parameter {self.name!r} of shape {self._shape} has not been initialized yet: the first "
+                "forward pass "
+                "tells its shape and does so. Pass one batch through the network before, or give the layer "
+                "its sizes "
                 "(in_units, in_channels, ...)"
             )
         return UninitializedError(
-            f"parameter {self.name!r} has not been initialized; call initialize() of the block, and make the Trainer "
+            f"parameter {self.name!r} has not been initialized; call initialize() of the block, and make "
+            "the Trainer "
             "of Block.collect_params(): Block.params lacks the parameters of children"
         )
 
     def _gradients(self) -> list[NDArray] | None:
         if self._data is not None and self._grad is None:
             raise UninitializedError(
-                f"parameter {self.name!r} has no gradient because grad_req='null'; set grad_req='write' before"
+                f"parameter {self.name!r} has no gradient because grad_req='null'; set grad_req='write' "
+                "before"
             )
         return self._grad
 

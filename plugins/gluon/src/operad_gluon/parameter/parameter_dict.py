@@ -138,14 +138,18 @@ class ParameterDict:
         for name, param in other.items():
             if self._params.setdefault(name, param) is not param:
                 raise ParameterError(
-                    f"Cannot update self with other because they have different Parameters with the same name '{name}'"
+                    "Cannot update self with other because they have different Parameters with the same "
+                    f"name '{name}'"
                 )
 
     def initialize(
-        self, init: Any = None, ctx: Any = None, verbose: bool = False, force_reinit: bool = False
+        self,
+        init: Any = od.init.Uniform(),
+        ctx: Any = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
     ) -> None:
-        """Initialize each parameter: by its own initializer, else by `init`; `init.Uniform()` by default."""
-        init = od.init.Uniform() if init is None else init
+        """Initialize each parameter: by its own initializer, else by `init`."""
         if verbose:
             init.set_verbosity(verbose=verbose)
         for param in self.values():
@@ -181,7 +185,8 @@ class ParameterDict:
         for param in self.values():
             if not param.name.startswith(strip_prefix):
                 raise ValueError(
-                    f"Prefix '{strip_prefix}' is to be stripped before saving, but Parameter's name '{param.name}' "
+                    f"Prefix '{strip_prefix}' is to be stripped before saving, but Parameter's name "
+                    f"'{param.name}' "
                     "does not start with it"
                 )
             found[param.name[len(strip_prefix) :]] = param._mean()
@@ -199,8 +204,15 @@ class ParameterDict:
     ) -> None:
         """Read values from a file; see `load_dict`."""
         self.load_dict(
-            od.nd.load(filename), ctx, allow_missing, ignore_extra, restore_prefix, filename, cast_dtype, dtype_source
-        )  # fmt: skip
+            od.nd.load(filename),
+            ctx,
+            allow_missing,
+            ignore_extra,
+            restore_prefix,
+            filename,
+            cast_dtype,
+            dtype_source,
+        )
 
     def load_dict(
         self,
@@ -236,7 +248,8 @@ class ParameterDict:
         if not allow_missing:
             for name in self.keys() - given.keys():
                 raise ParameterError(
-                    f"Parameter '{name}' is missing in {origin}, which contains {brief(given)}; is it a file of this "
+                    f"Parameter '{name}' is missing in {origin}, which contains {brief(given)}; is it a "
+                    "file of this "
                     "network? Set allow_missing=True to leave it as it is"
                 )
         for name, values in given.items():
@@ -244,7 +257,8 @@ class ParameterDict:
                 self[name]._load_init(values, ctx and contexts(ctx), cast_dtype, dtype_source)
             elif not ignore_extra:
                 raise BlockValueError(
-                    f"Parameter '{name}' loaded from {origin} is not present in ParameterDict, which contains "
+                    f"Parameter '{name}' loaded from {origin} is not present in ParameterDict, which "
+                    "contains "
                     f"{brief(self)}; is it a file of this network? Set ignore_extra=True to leave it out"
                 )
 
@@ -255,7 +269,8 @@ def _is_equal(key: str, wanted: Any, own: Any) -> bool:
 
 def _differs(param: Parameter, key: str, wanted: Any) -> ParameterError:
     return ParameterError(
-        f"Cannot retrieve Parameter '{param.name}' because desired attribute does not match with stored for attribute "
+        f"Cannot retrieve Parameter '{param.name}' because desired attribute does not match with stored "
+        "for attribute "
         f"'{key}': desired '{wanted}' vs stored '{getattr(param, key)}'."
     )
 

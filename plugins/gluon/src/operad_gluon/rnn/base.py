@@ -117,7 +117,8 @@ class RecurrentCell(Block):
     def _require_unmodified(self) -> None:
         if self._modified:
             raise GraphError(
-                f"begin_state: {type(self).__name__} {self.name!r} is inside a cell that modifies it; call that one's"
+                f"begin_state: {type(self).__name__} {self.name!r} is inside a cell that modifies it; call "
+                "that one's"
             )
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from operad import sym
 from operad.base import numeric_types
+
+from operad import sym
 from operad.errors import ArgumentError, GraphError, UnsupportedError
 from operad_gluon.rnn.base import HybridRecurrentCell
 from operad_gluon.rnn.sequences import format_sequence, mask_sequence, tensor_types

@@ -210,7 +210,7 @@ class _RNNLayer(HybridBlock):
 
     def hybrid_forward(  # type: ignore[override]  # its second input has a name
         self,
-        F: Any,  # noqa: N803 - MXNet's name
+        F: Any,
         inputs: Any,
         states: Any,
         sequence_length: Any = None,

@@ -45,7 +45,7 @@ class HybridConcurrent(HybridSequential):
         super().__init__(prefix=prefix, params=params)
         self.axis = axis
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803 - MXNet's name
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the joined outputs."""
         return F.concat(*(block(x) for block in self._children.values()), dim=self.axis)
 
@@ -61,7 +61,7 @@ class Identity(HybridBlock):
     def __init__(self, prefix: str | None = None, params: Any = None) -> None:
         super().__init__(prefix=prefix, params=params)
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803 - MXNet's name
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return `x`."""
         return x
 
@@ -128,7 +128,7 @@ class SyncBatchNorm(BatchNorm):
 
     def hybrid_forward(
         self,
-        F: Any,  # noqa: N803 - MXNet's name
+        F: Any,
         x: Any,
         gamma: Any,
         beta: Any,

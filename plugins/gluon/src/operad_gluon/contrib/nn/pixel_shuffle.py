@@ -21,7 +21,7 @@ class _PixelShuffle(HybridBlock):
         if len(self._factors) != dims:
             raise ParamError(f"{type(self).__name__}: factor is {factor!r}, expected {dims} numbers, or one")
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803 - MXNet's name
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the larger image."""
         dims, product = len(self._factors), prod(self._factors)
         # (N, C, f1 * ... * fd, W1, ..., Wd), and then one factor split off after another.

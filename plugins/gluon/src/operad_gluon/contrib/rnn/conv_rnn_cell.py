@@ -119,7 +119,7 @@ class _ConvCell(HybridRecurrentCell):
 
     def hybrid_forward(  # type: ignore[override]  # inputs by name
         self,
-        F: Any,  # noqa: N803 - MXNet's name
+        F: Any,
         inputs: Any,
         states: Any,
         i2h_weight: Any,
@@ -134,10 +134,10 @@ class _ConvCell(HybridRecurrentCell):
         new = self._new_states(F, i2h, h2h, states, prefix)
         return new[0], new
 
-    def _new_states(self, F: Any, i2h: Any, h2h: Any, states: Any, prefix: str) -> list[Any]:  # noqa: N803
+    def _new_states(self, F: Any, i2h: Any, h2h: Any, states: Any, prefix: str) -> list[Any]:
         raise NotImplementedError
 
-    def _parts(self, F: Any, data: Any, name: str) -> Any:  # noqa: N803
+    def _parts(self, F: Any, data: Any, name: str) -> Any:
         return F.SliceChannel(data, num_outputs=self._num_gates, axis=self._channel_axis, name=name)
 
 
@@ -147,7 +147,7 @@ class _ConvRNNCell(_ConvCell):
     def _alias(self) -> str:
         return "conv_rnn"
 
-    def _new_states(self, F: Any, i2h: Any, h2h: Any, states: Any, prefix: str) -> list[Any]:  # noqa: N803
+    def _new_states(self, F: Any, i2h: Any, h2h: Any, states: Any, prefix: str) -> list[Any]:
         return [self._get_activation(F, i2h + h2h, self._activation, name=f"{prefix}out")]
 
 
@@ -160,7 +160,7 @@ class _ConvLSTMCell(_ConvCell):
     def _alias(self) -> str:
         return "conv_lstm"
 
-    def _new_states(self, F: Any, i2h: Any, h2h: Any, states: Any, prefix: str) -> list[Any]:  # noqa: N803
+    def _new_states(self, F: Any, i2h: Any, h2h: Any, states: Any, prefix: str) -> list[Any]:
         parts = self._parts(F, i2h + h2h, f"{prefix}slice")
         in_gate = F.Activation(parts[0], act_type="sigmoid", name=f"{prefix}i")
         forget_gate = F.Activation(parts[1], act_type="sigmoid", name=f"{prefix}f")
@@ -179,7 +179,7 @@ class _ConvGRUCell(_ConvCell):
     def _alias(self) -> str:
         return "conv_gru"
 
-    def _new_states(self, F: Any, i2h: Any, h2h: Any, states: Any, prefix: str) -> list[Any]:  # noqa: N803
+    def _new_states(self, F: Any, i2h: Any, h2h: Any, states: Any, prefix: str) -> list[Any]:
         i2h_r, i2h_z, i2h_n = self._parts(F, i2h, f"{prefix}i2h_slice")
         h2h_r, h2h_z, h2h_n = self._parts(F, h2h, f"{prefix}h2h_slice")
         reset = F.Activation(i2h_r + h2h_r, act_type="sigmoid", name=f"{prefix}r_act")

@@ -49,7 +49,7 @@ class VariationalDropoutCell(ModifierCell):
         super().reset()
         self._forget_masks()
 
-    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:  # type: ignore[override]  # noqa: N803
+    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:  # type: ignore[override]
         """Compute one step."""
 
         def mask(share: float, drawn: Any, like: Any) -> Any:
@@ -146,7 +146,7 @@ class LSTMPCell(GatedCell):
 
     def hybrid_forward(  # type: ignore[override]  # inputs by name
         self,
-        F: Any,  # noqa: N803 - MXNet's name
+        F: Any,
         inputs: Any,
         states: Any,
         i2h_weight: Any,

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from operad.base import data_dir
 
 from operad import nd
-from operad.base import data_dir
 from operad.errors import FormatError
 from operad_files import read_bytes
 from operad_gluon.data.dataset import Dataset, RecordFileDataset, _DownloadedDataset
@@ -34,7 +34,7 @@ _PIXELS: Final = (3, 32, 32)
 
 
 def _folder(name: str) -> str:
-    return os.path.join(data_dir(), "datasets", name)  # noqa: PTH118 - MXNet's default is a string
+    return os.path.join(data_dir(), "datasets", name)
 
 
 class MNIST(_DownloadedDataset):
@@ -132,7 +132,7 @@ class CIFAR10(_DownloadedDataset):
         self._label = labels
 
     def _path(self, name: str) -> Path:
-        places = [name, os.path.join(self._inside, name)]  # noqa: PTH118 - a name below the folder
+        places = [name, os.path.join(self._inside, name)]
         return existing(self._title, self._root, places, f"unpack {self._archive} there")
 
 
@@ -197,7 +197,7 @@ class ImageFolderDataset(Dataset):
     """
 
     def __init__(self, root: StrPath, flag: int = 1, transform: Transform = None) -> None:
-        self._root = os.path.expanduser(root)  # noqa: PTH111 - programs of MXNet read a string
+        self._root = os.path.expanduser(root)
         self._flag = flag
         self._transform = transform
         self.synsets: list[str] = []

@@ -154,7 +154,7 @@ class RandomRotation(Block):
 
     def forward(self, x: Any) -> Any:
         """Return the turned tensor, or `x`."""
-        if np.random.random() > self._rotate_with_proba:  # noqa: NPY002 - as MXNet's programs seed it
+        if np.random.random() > self._rotate_with_proba:
             return x
         _require_float32(self, x)
         return random_rotate(x, *self._args)
@@ -401,4 +401,4 @@ class RandomApply(Sequential):
 
     def forward(self, x: Any) -> Any:
         """Return the transformed image, or `x`."""
-        return x if self.p < random.random() else self.transforms(x)  # noqa: S311 - as MXNet's programs seed it
+        return x if self.p < random.random() else self.transforms(x)

@@ -14,7 +14,7 @@ class Classifier(HybridBlock):
     features: Any
     output: Any
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803 - MXNet's name
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the scores of the classes, (N, classes)."""
         return self.output(self.features(x))
 

@@ -47,7 +47,7 @@ class RELU6(HybridBlock):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803 - MXNet's name
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the clipped values."""
         return F.clip(x, 0, 6, name="relu6")
 
@@ -88,7 +88,7 @@ class LinearBottleneck(HybridBlock):
                 *_conv(inner, activation=RELU6), *_conv(inner, 3, stride, inner, RELU6), *_conv(channels)
             )
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803 - MXNet's name
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the output."""
         out = self.out(x)
         return F.elemwise_add(out, x) if self.use_shortcut else out

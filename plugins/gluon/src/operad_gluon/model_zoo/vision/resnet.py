@@ -70,7 +70,7 @@ class _BlockV1(HybridBlock):
     def _layers(self, channels: int, stride: int, in_channels: int) -> list[Any]:
         raise NotImplementedError
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803 - MXNet's name
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the output."""
         residual = x if self.downsample is None else self.downsample(x)
         return F.Activation(residual + self.body(x), act_type="relu")
@@ -132,7 +132,7 @@ class _BlockV2(HybridBlock):
         """Functions that make the convolutions, and their arguments."""
         raise NotImplementedError
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803 - MXNet's name
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the output."""
         residual = x
         for number in range(1, self._depth + 1):

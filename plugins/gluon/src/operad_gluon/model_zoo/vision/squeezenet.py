@@ -20,7 +20,8 @@ _VERSIONS: Final[dict[str, tuple[tuple[int, int], list[int | None]]]] = {
     "1.0": ((96, 7), [None, 16, 16, 32, None, 32, 48, 48, 64, None, 64]),
     "1.1": ((64, 3), [None, 16, 16, None, 32, 32, None, 48, 48, 64, 64]),
 }
-"""Channels and kernel of the first convolution; then squeezed channels of each module, and None for a pooling."""
+"""Channels and kernel of the first convolution; then squeezed channels of each module, and None for a "
+"pooling."""
 
 
 def _conv(channels: int, kernel: int, padding: int = 0) -> nn.HybridSequential:

@@ -9,8 +9,9 @@ import os
 from collections.abc import Sequence
 from typing import Any, Final
 
-from operad.errors import ParamError
 from operad.initializer import Xavier
+
+from operad.errors import ParamError
 from operad_gluon import nn
 from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
 from operad_gluon.model_zoo.vision.classifier import Classifier, chain
