@@ -9,6 +9,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: b
 
     >>> import operad as od
     >>> [part.shape for part in od.gluon.utils.split_data(od.nd.zeros((5, 2)), 2, even_split=False)]
-    [(2, 2), (3, 2)]
+    [(3, 2), (2, 2)]
 
     Args:
         data: The batch.
@@ -37,7 +38,7 @@ def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: b
         batch_axis: The axis to split.
         even_split: Whether slices that are not of one length are refused.
     Raises:
-        ValueError: The batch cannot be split evenly, or has fewer samples than slices.
+        ValueError: The batch cannot be split evenly.
     """
     size = data.shape[batch_axis]
     if even_split and size % num_slice:
@@ -47,13 +48,11 @@ def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: b
             f"Use a batch size that's multiple of {num_slice} or set even_split=False to allow uneven "
             "partitioning of data."
         )
-    if size < num_slice:
-        num_slice = size if not even_split else num_slice
-    step = size // num_slice
-    if not step:
-        raise BlockValueError(f"data with shape {data.shape} has no sample for each of {num_slice} slices")
-    ends = [step * (i + 1) for i in range(num_slice - 1)] + [size]
-    return [od.nd.slice_axis(data, axis=batch_axis, begin=step * i, end=end) for i, end in enumerate(ends)]
+    step, longer = divmod(size, num_slice)
+    begins = [step * i + min(i, longer) for i in range(num_slice + 1)]
+    # Not `slice_axis`, which takes no slice of length 0.
+    whole = (slice(None),) * (batch_axis % data.ndim)
+    return [data[(*whole, slice(begin, end))] for begin, end in pairwise(begins)]
 
 
 def split_and_load(
@@ -74,9 +73,9 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
     Args:
         arrays: The arrays, written in place.
         max_norm: The largest norm.
-        check_isfinite: Whether to wait for the norm, warn where it is not finite, and return a float.
+        check_isfinite: Whether to wait for the norm, warn where it is not finite, and return a number.
     Returns:
-        The norm before, as a float; or as an array where it is not waited for.
+        The norm before, as a number; or as an array where it is not waited for.
     """
     if not arrays:
         raise ParameterError("clip_global_norm: there is no array")
@@ -89,7 +88,7 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
     for array in arrays:
         factor = scale.as_in_context(array.context).astype(array.dtype, copy=False)
         array[:] = od.nd.broadcast_mul(array, factor.reshape((1,) * array.ndim))
-    return float(norm.asscalar()) if check_isfinite else norm
+    return norm.asscalar() if check_isfinite else norm
 
 
 def check_sha1(filename: str, sha1_hash: str) -> bool:
