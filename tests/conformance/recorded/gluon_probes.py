@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,7 +19,7 @@ Make = Callable[[], Any]
 def names(mx: Any) -> dict[str, Any]:
     """The probes for a library, by the name that facts have for them."""
     gluon = mx.gluon
-    given = (x, ids, fixed, parameters, gradients, weights, flat, network, *VIEWS.values())
+    given = (x, ids, fixed, parameters, gradients, weights, flat, network, png, *VIEWS.values())
     parts = ("nn", "rnn", "loss", "data", "utils", "contrib", "model_zoo", "Block", "HybridBlock", "SymbolBlock",
              "Parameter", "ParameterDict", "Constant", "Trainer")  # fmt: skip
     return {
@@ -62,6 +64,17 @@ def _wave(shape: tuple[int, ...], phase: float) -> np.ndarray[Any, Any]:
 def ids(mx: Any, most: int, *shape: int) -> Any:
     """An array of whole numbers below `most`."""
     return mx.nd.array((np.arange(int(np.prod(shape))) * 3 % most).reshape(shape))
+
+
+def png(mx: Any, pixels: np.ndarray[Any, Any]) -> bytes:
+    """The file of a colour image of bytes."""
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)  # each begins with its filter, none
+    chunks = {b"IHDR": struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0), b"IDAT": zlib.compress(rows), b"IEND": b""}
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in chunks.items()
+    )
 
 
 def fixed(mx: Any, block: Any, *inputs: Any) -> Any:
