@@ -11,11 +11,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from operad.gluon import nn
+
 import operad as od
 from examples.command import program
 from examples.data import Digits, load_digits
 from operad import autograd, gluon
-from operad.gluon import nn
 
 BATCH, CLASSES = 64, 10
 

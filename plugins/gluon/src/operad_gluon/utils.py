@@ -89,7 +89,7 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
     for array in arrays:
         factor = scale.as_in_context(array.context).astype(array.dtype, copy=False)
         array[:] = od.nd.broadcast_mul(array, factor.reshape((1,) * array.ndim))
-    return float(norm.asscalar()) if check_isfinite else norm
+    return norm.asscalar() if check_isfinite else norm
 
 
 def check_sha1(filename: str, sha1_hash: str) -> bool:
