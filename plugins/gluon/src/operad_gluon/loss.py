@@ -58,7 +58,7 @@ class L2Loss(Loss):
     def __init__(self, weight: float = 1.0, batch_axis: int = 0, **kwargs: Any) -> None:
         super().__init__(weight, batch_axis, **kwargs)
 
-    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """A value for each sample."""
         loss = F.square(F.reshape_like(label, pred) - pred)
         return self._mean(F, loss, sample_weight, None if self._weight is None else self._weight / 2)
@@ -70,7 +70,7 @@ class L1Loss(Loss):
     def __init__(self, weight: float | None = None, batch_axis: int = 0, **kwargs: Any) -> None:
         super().__init__(weight, batch_axis, **kwargs)
 
-    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """A value for each sample."""
         return self._mean(F, F.abs(F.reshape_like(label, pred) - pred), sample_weight)
 
@@ -90,7 +90,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._from_sigmoid = from_sigmoid
 
-    def hybrid_forward(  # type: ignore[override]
+    def hybrid_forward(
         self, F: Any, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None
     ) -> Any:
         """A value for each sample; `pos_weight` are factors of labels that are 1."""
@@ -139,7 +139,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._axis, self._sparse_label, self._from_logits = axis, sparse_label, from_logits
 
-    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """A value for each sample."""
         if not self._from_logits:
             pred = F.log_softmax(pred, axis=self._axis)
@@ -174,7 +174,7 @@ class KLDivLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._from_logits, self._axis = from_logits, axis
 
-    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """A value for each sample."""
         if not self._from_logits:
             pred = F.log_softmax(pred, self._axis)
@@ -202,7 +202,7 @@ class CTCLoss(Loss):
         self._layout, self._label_layout = layout, label_layout
         super().__init__(weight, label_layout.find("N"), **kwargs)
 
-    def hybrid_forward(  # type: ignore[override]
+    def hybrid_forward(
         self,
         F: Any,
         pred: Any,
@@ -242,7 +242,7 @@ class HuberLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._rho = rho
 
-    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """A value for each sample."""
         loss = F.abs(F.reshape_like(label, pred) - pred)
         loss = F.where(loss > self._rho, loss - 0.5 * self._rho, (0.5 / self._rho) * F.square(loss))
@@ -267,7 +267,7 @@ class HingeLoss(Loss):
     def _hinge(self, F: Any, pred: Any, label: Any) -> Any:
         return F.relu(self._margin - pred * F.reshape_like(label, pred))
 
-    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """A value for each sample."""
         return self._mean(F, self._hinge(F, pred, label), sample_weight)
 
@@ -296,7 +296,7 @@ class LogisticLoss(Loss):
             raise BlockValueError(f"label_format can only be signed or binary, received {label_format}.")
         self._label_format = label_format
 
-    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """A value for each sample."""
         label = F.reshape_like(label, pred)
         if self._label_format == "signed":
@@ -320,7 +320,7 @@ class TripletLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
 
-    def hybrid_forward(self, F: Any, pred: Any, positive: Any, negative: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, pred: Any, positive: Any, negative: Any) -> Any:
         """A value for each sample."""
         positive, negative = F.reshape_like(positive, pred), F.reshape_like(negative, pred)
         difference = F.square(positive - pred) - F.square(negative - pred)
@@ -349,7 +349,7 @@ class PoissonNLLLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._from_logits, self._compute_full = from_logits, compute_full
 
-    def hybrid_forward(  # type: ignore[override]
+    def hybrid_forward(
         self, F: Any, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-08
     ) -> Any:
         """The mean of all values."""
@@ -379,9 +379,7 @@ class CosineEmbeddingLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
 
-    def hybrid_forward(  # type: ignore[override]
-        self, F: Any, input1: Any, input2: Any, label: Any, sample_weight: Any = None
-    ) -> Any:
+    def hybrid_forward(self, F: Any, input1: Any, input2: Any, label: Any, sample_weight: Any = None) -> Any:
         """A value for each sample, of shape (samples, 1)."""
         input1 = F.reshape_like(input1, input2)
         product = F.sum(input1 * input2, axis=-1).reshape((-1, 1))
@@ -407,7 +405,7 @@ class SDMLLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._smoothing = smoothing_parameter
 
-    def hybrid_forward(self, F: Any, x1: Any, x2: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x1: Any, x2: Any) -> Any:
         """A value for each pair."""
         apart = F.broadcast_sub(F.expand_dims(x1, axis=1), F.expand_dims(x2, axis=0))
         logarithms = F.log_softmax(-F.sum(F.square(apart), axis=2), axis=1)

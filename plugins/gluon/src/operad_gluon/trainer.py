@@ -108,7 +108,17 @@ class Trainer:
         return self._optimizer
 
     def set_learning_rate(self, lr: float) -> None:
-        """Set the optimizer's learning rate, which has no schedule then."""
+        """Set the optimizer's learning rate.
+
+        Raises:
+            UserWarning: It has a schedule, which decides the rate.
+        """
+        if self._optimizer.lr_scheduler is not None:
+            raise UserWarning(
+                "LRScheduler of the optimizer has already been defined. Note that set_learning_rate can mutate "
+                "the value of the learning rate of the optimizer only when the LRScheduler of the optimizer is "
+                "undefined; set lr_scheduler.base_lr, or make a Trainer without a schedule"
+            )
         self._optimizer.set_learning_rate(lr)
 
     def step(self, batch_size: int, ignore_stale_grad: bool = False) -> None:

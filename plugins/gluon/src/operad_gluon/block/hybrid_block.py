@@ -270,8 +270,8 @@ class HybridBlock(Block):
         symbol.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
         arguments, states = symbol.list_arguments(), symbol.list_auxiliary_states()
         params = self.collect_params()
-        values = {f"arg:{name}": params[name]._mean() for name in params if name in arguments}
-        values |= {f"aux:{name}": params[name]._mean() for name in params if name in states}
+        kinds = dict.fromkeys(arguments, "arg") | dict.fromkeys(states, "aux")
+        values = {f"{kinds[name]}:{name}": param._mean() for name, param in params.items() if name in kinds}
         od.nd.save(f"{path}-{epoch:04d}.params", values)
 
     def register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:

@@ -327,7 +327,7 @@ def _sendable(error: Exception) -> Exception:
 
 def _seed(number: int) -> None:
     """Let this worker draw other numbers than the others, which begin with the same state."""
-    words = np.random.get_state(legacy=False)["state"]["key"]  # type: ignore[index, call-overload]
+    words = np.random.get_state(legacy=False)["state"]["key"]
     seed = int(np.random.SeedSequence([*map(int, words[:8]), number]).generate_state(1)[0])
     np.random.seed(seed)
     random.seed(seed)

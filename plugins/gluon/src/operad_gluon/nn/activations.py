@@ -25,7 +25,7 @@ class Activation(HybridBlock):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._act_type})"
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """The function of `x`."""
         return F.Activation(x, act_type=self._act_type, name="fwd")
 
@@ -43,7 +43,7 @@ class LeakyReLU(HybridBlock):
         super().__init__(**kwargs)
         self._alpha = alpha
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """The function of `x`."""
         return F.LeakyReLU(x, act_type="leaky", slope=self._alpha, name="fwd")
 
@@ -69,7 +69,7 @@ class PReLU(HybridBlock):
         with self.name_scope():
             self.alpha = self.params.get("alpha", shape=(in_channels,), init=alpha_initializer)
 
-    def hybrid_forward(self, F: Any, x: Any, alpha: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any, alpha: Any) -> Any:
         """The function of `x`."""
         return F.LeakyReLU(x, gamma=alpha, act_type="prelu", name="fwd")
 
@@ -81,7 +81,7 @@ class ELU(HybridBlock):
         super().__init__(**kwargs)
         self._alpha = alpha
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """The function of `x`."""
         return F.LeakyReLU(x, act_type="elu", slope=self._alpha)
 
@@ -92,7 +92,7 @@ class SELU(HybridBlock):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """The function of `x`."""
         return F.LeakyReLU(x, act_type="selu", name="fwd")
 
@@ -103,7 +103,7 @@ class GELU(HybridBlock):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """The function of `x`."""
         return F.LeakyReLU(x, act_type="gelu", name="fwd")
 
@@ -115,6 +115,6 @@ class Swish(HybridBlock):
         super().__init__(**kwargs)
         self._beta = beta
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """The function of `x`."""
         return x * F.sigmoid(self._beta * x, name="fwd")

@@ -59,7 +59,7 @@ class Dense(HybridBlock):
             if activation is not None:
                 self.act = Activation(activation, prefix=activation + "_")
 
-    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """The outputs."""
         given = (x, weight) if bias is None else (x, weight, bias)
         found = F.FullyConnected(
@@ -85,7 +85,7 @@ class Dropout(HybridBlock):
         super().__init__(**kwargs)
         self._rate, self._axes = rate, axes
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """`x` with zeros in it, in training."""
         if self._rate > 0:
             return F.Dropout(x, p=self._rate, axes=self._axes, name="fwd", cudnn_off=False)
@@ -132,7 +132,7 @@ class Embedding(HybridBlock):
                 grad_stype="row_sparse" if sparse_grad else "default",
             )
 
-    def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
         """The vectors of the numbers in `x`."""
         return F.Embedding(x, weight, name="fwd", **self._kwargs)
 
@@ -147,7 +147,7 @@ class Flatten(HybridBlock):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """`x` with two axes."""
         return F.Flatten(x)
 
@@ -208,7 +208,7 @@ class HybridLambda(HybridBlock):
         else:
             raise _unknown(function, "ndarray/symbol")
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any, *args: Any) -> Any:
         """What the function gives."""
         return self._func(F, x, *args)
 

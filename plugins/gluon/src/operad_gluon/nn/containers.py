@@ -90,6 +90,6 @@ class HybridSequential(_Chain, HybridBlock):
     def __init__(self, prefix: str | None = None, params: Any = None) -> None:
         super().__init__(prefix=prefix, params=params)
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]  # one input
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """The output of the last block."""
         return self._chained(x)

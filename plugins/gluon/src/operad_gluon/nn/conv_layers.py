@@ -95,7 +95,7 @@ class _Conv(HybridBlock):
     def _alias(self) -> str:
         return "conv"
 
-    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """The convolved `x`."""
         given = (x, weight) if bias is None else (x, weight, bias)
         found = getattr(F, self._op_name)(*given, name="fwd", **self._kwargs)
@@ -196,6 +196,6 @@ class ReflectionPad2D(HybridBlock):
             raise ParameterError(f"ReflectionPad2D: padding is {padding!r}, expected a number, or 8 of them")
         self._padding = padding
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """The padded `x`."""
         return F.pad(x, mode="reflect", pad_width=self._padding)

@@ -72,7 +72,7 @@ class _BatchNorm(_Affine):
         """Convert parameters to another type; statistics of float16 data are float32."""
         super().cast("float32" if np.dtype(dtype) == np.float16 else dtype)
 
-    def hybrid_forward(  # type: ignore[override]
+    def hybrid_forward(
         self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
     ) -> Any:
         """`x`, normalized."""
@@ -100,7 +100,7 @@ class BatchNorm(_BatchNorm):
 class BatchNormReLU(_BatchNorm):
     """`BatchNorm`, and zero where that is below zero."""
 
-    def hybrid_forward(  # type: ignore[override]
+    def hybrid_forward(
         self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
     ) -> Any:
         """`x`, normalized and rectified."""
@@ -136,7 +136,7 @@ class InstanceNorm(_Affine):
         self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
         self.gamma, self.beta = self._affine(in_channels, center, scale, beta_initializer, gamma_initializer)
 
-    def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """`x`, normalized."""
         axis, eps = self._kwargs["axis"], self._kwargs["eps"]
         if axis == 1:
@@ -179,7 +179,7 @@ class LayerNorm(_Affine):
         self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
         self.gamma, self.beta = self._affine(in_channels, center, scale, beta_initializer, gamma_initializer)
 
-    def hybrid_forward(self, F: Any, data: Any, gamma: Any, beta: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, data: Any, gamma: Any, beta: Any) -> Any:
         """The data, normalized."""
         return F.LayerNorm(data, gamma=gamma, beta=beta, axis=self._kwargs["axis"], eps=self._kwargs["eps"])
 
@@ -216,7 +216,7 @@ class GroupNorm(_Affine):
         self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
         self.gamma, self.beta = self._affine(num_groups, center, scale, beta_initializer, gamma_initializer)
 
-    def hybrid_forward(self, F: Any, data: Any, gamma: Any, beta: Any) -> Any:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, data: Any, gamma: Any, beta: Any) -> Any:
         """The data, normalized."""
         groups, eps = self._kwargs["num_groups"], self._kwargs["eps"]
         return F.GroupNorm(data, gamma=gamma, beta=beta, num_groups=groups, eps=eps)

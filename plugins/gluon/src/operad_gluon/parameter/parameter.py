@@ -33,8 +33,8 @@ def replacements() -> int:
 
 
 def shape_is_known(shape: Sequence[int] | None) -> bool:
-    """Return whether a shape is known: there is one, and no axis has length 0."""
-    return shape is not None and all(length > 0 for length in shape)
+    """Return whether a shape is known: there are axes, and none has length 0."""
+    return bool(shape) and all(length > 0 for length in shape or ())
 
 
 def contexts(ctx: Context | Sequence[Context] | None) -> list[Context]:

@@ -46,7 +46,7 @@ class DropoutCell(HybridRecurrentCell):
     def _alias(self) -> str:
         return "dropout"
 
-    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:
         """Compute one step, or all at once."""
         if self._rate > 0:
             inputs = F.Dropout(inputs, p=self._rate, axes=self._axes, name=f"t{self._counter}_fwd")
@@ -145,7 +145,7 @@ class ZoneoutCell(ModifierCell):
         super().reset()
         self._prev_output = None
 
-    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:
         """Compute one step."""
         output, new_states = self.base_cell(inputs, states)
 
@@ -170,7 +170,7 @@ class ResidualCell(ModifierCell):
     def __init__(self, base_cell: Any) -> None:
         super().__init__(base_cell)
 
-    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:
         """Compute one step."""
         output, states = self.base_cell(inputs, states)
         return F.elemwise_add(output, inputs, name=f"t{self._counter}_fwd"), states

@@ -111,9 +111,9 @@ class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
     def __init__(self, prefix: str | None = None, params: Any = None) -> None:
         super().__init__(prefix=prefix, params=params)
 
-    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, list[Any]]:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
         """Compute one step."""
-        return self(inputs, states)  # type: ignore[no-any-return]  # of `_Stack.__call__`
+        return self(inputs, states)  # of `_Stack.__call__`
 
 
 class BidirectionalCell(_CellsOfCells, HybridRecurrentCell):

@@ -117,7 +117,7 @@ class _ConvCell(HybridRecurrentCell):
         shape = (batch_size, *self._state_shape)
         return [{"shape": shape, "__layout__": self._conv_layout} for _ in range(self._num_states)]
 
-    def hybrid_forward(  # type: ignore[override]  # inputs by name
+    def hybrid_forward(  # inputs by name
         self,
         F: Any,
         inputs: Any,

@@ -49,7 +49,7 @@ class VariationalDropoutCell(ModifierCell):
         super().reset()
         self._forget_masks()
 
-    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:  # type: ignore[override]
+    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:
         """Compute one step."""
 
         def mask(share: float, drawn: Any, like: Any) -> Any:
@@ -144,7 +144,7 @@ class LSTMPCell(GatedCell):
     def _mapping(self) -> str:
         return f"{super()._mapping()} -> {self.h2r_weight.shape[0]}"
 
-    def hybrid_forward(  # type: ignore[override]  # inputs by name
+    def hybrid_forward(  # inputs by name
         self,
         F: Any,
         inputs: Any,
