@@ -26,7 +26,8 @@ from tests.conformance.recorded import gluon
 
 MODULES: Final = (
     "gluon", "gluon.contrib", "gluon.contrib.cnn", "gluon.contrib.data", "gluon.contrib.estimator",
-    "gluon.contrib.nn", "gluon.contrib.rnn", "gluon.data", "gluon.data.vision", "gluon.data.vision.transforms",
+    "gluon.contrib.nn", "gluon.contrib.rnn", "gluon.data", "gluon.data.vision",
+    "gluon.data.vision.transforms",
     "gluon.loss", "gluon.model_zoo", "gluon.model_zoo.model_store", "gluon.model_zoo.vision", "gluon.nn",
     "gluon.rnn", "gluon.trainer", "gluon.utils",
 )  # fmt: skip

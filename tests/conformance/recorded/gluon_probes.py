@@ -20,8 +20,8 @@ def names(mx: Any) -> dict[str, Any]:
     """The probes for a library, by the name that facts have for them."""
     gluon = mx.gluon
     given = (x, ids, fixed, parameters, gradients, weights, flat, network, png, *VIEWS.values())
-    parts = ("nn", "rnn", "loss", "data", "utils", "contrib", "model_zoo", "Block", "HybridBlock", "SymbolBlock",
-             "Parameter", "ParameterDict", "Constant", "Trainer")  # fmt: skip
+    parts = ("nn", "rnn", "loss", "data", "utils", "contrib", "model_zoo", "Block", "HybridBlock",
+             "SymbolBlock", "Parameter", "ParameterDict", "Constant", "Trainer")  # fmt: skip
     return {
         **{one.__name__: partial(one, mx) for one in given},
         **{name: getattr(gluon, name) for name in parts},
@@ -70,7 +70,11 @@ def png(mx: Any, pixels: np.ndarray[Any, Any]) -> bytes:
     """The file of a colour image of bytes."""
     height, width, _ = pixels.shape
     rows = b"".join(b"\0" + row.tobytes() for row in pixels)  # each begins with its filter, none
-    chunks = {b"IHDR": struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0), b"IDAT": zlib.compress(rows), b"IEND": b""}
+    chunks = {
+        b"IHDR": struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0),
+        b"IDAT": zlib.compress(rows),
+        b"IEND": b"",
+    }
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
         for kind, body in chunks.items()
@@ -124,15 +128,14 @@ def gradients(mx: Any, block: Any, *inputs: Any) -> list[Any]:
 
 
 def network(mx: Any, name: str, size: int) -> list[Any]:
-    """Number and digest of the parameters of a network of the zoo, the first of them, and the block's length."""
+    """Parameters of a network of the zoo: how many, the first, the last and digests; and the features."""
     net = mx.gluon.model_zoo.vision.get_model(name)
     net.infer_shape(mx.nd.zeros((1, 3, size, size)))
     found = [[*one[:4]] for one in parameters(mx, net)]
     structured = sorted([key, param.shape] for key, param in net._collect_params_with_prefix().items())
     texts = [json.dumps(one) for one in (found, structured)]
-    return [
-        len(found), found[0], found[-1], len(net.features), *(hashlib.sha256(one.encode()).hexdigest() for one in texts)
-    ]  # fmt: skip
+    digests = [hashlib.sha256(one.encode()).hexdigest() for one in texts]
+    return [len(found), found[0], found[-1], len(net.features), *digests]
 
 
 def shown(mx: Any, make: Make, inputs: Make) -> str:

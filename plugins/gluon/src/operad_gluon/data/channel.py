@@ -87,8 +87,9 @@ class _Pickler(pickle.Pickler):
 
 def _array(values: np.ndarray[Any, Any]) -> NDArray:
     """The array over a NumPy array's memory, or over a copy where it is read-only."""
-    made: list[NDArray] = nd.over([values if values.flags.writeable else values.copy()], cpu())
-    return made[0]
+    (made,) = nd.over([values if values.flags.writeable else values.copy()], cpu())
+    assert made is not None
+    return made
 
 
 def _written(value: object) -> int:

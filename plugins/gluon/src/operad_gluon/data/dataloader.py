@@ -80,21 +80,18 @@ class DataLoader:
         self._batchify_fn = batchify_fn or default_batchify_fn
         self._pool: Workers | None = None
         self.auto_reload = auto_reload
-        self.clean()
+        self._iter: Iterator[Any] | None = None
         if auto_reload:
             self.refresh()
 
     def __iter__(self) -> Iterator[Any]:
-        if self._iter is None:
-            self.refresh()
-        batches, self._iter = self._iter, None
-        assert batches is not None
+        batches, self._iter = self._iter or self._begun(), None
         try:
             yield from batches
         finally:
             if isinstance(batches, _Pass):
                 batches.close()
-        if self._iter is None and self.auto_reload:
+        if self.auto_reload:
             self.refresh()
 
     def __len__(self) -> int:
@@ -105,15 +102,17 @@ class DataLoader:
 
     def refresh(self) -> None:
         """Begin a pass now, so that workers make its first batches before they are asked for."""
-        self.clean()
-        if self._num_workers:
-            self._iter = _Pass(self._workers(), iter(self._batch_sampler), self._prefetch, self._pin)
-        else:
-            self._iter = self._here()
+        self._iter = self._begun()
 
     def clean(self) -> None:
         """Forget the pass that `refresh` has begun."""
-        self._iter: Iterator[Any] | None = None
+        self._iter = None
+
+    def _begun(self) -> Iterator[Any]:
+        """A new pass."""
+        if self._num_workers:
+            return _Pass(self._workers(), iter(self._batch_sampler), self._prefetch, self._pin)
+        return self._here()
 
     def _here(self) -> Iterator[Any]:
         for indices in self._batch_sampler:

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import operad as od
 from operad import NDArray
 from operad.errors import ArgumentError, ParamError, ShapeError
 from operad_gluon.data.sampler import FilterSampler, Sampler, SequentialSampler
-from operad_recordio import MXIndexedRecordIO
 
 __all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]
 
@@ -163,7 +163,7 @@ class RecordFileDataset(Dataset):
         path = Path(filename)
         self.idx_file = str(path.with_suffix(".idx"))
         self.filename = str(path)
-        self._record = MXIndexedRecordIO(self.idx_file, self.filename, "r")
+        self._record = od.recordio.MXIndexedRecordIO(self.idx_file, self.filename, "r")
 
     def __getitem__(self, idx: int) -> Any:
         return self._record.read_idx(self._record.keys[idx])

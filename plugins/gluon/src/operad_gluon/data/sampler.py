@@ -117,7 +117,7 @@ class BatchSampler(Sampler):
     def __len__(self) -> int:
         self._check()
         if self._last_batch == "keep":
-            return -(-len(self._sampler) // self._batch_size)
+            return (len(self._sampler) + self._batch_size - 1) // self._batch_size
         return (len(self._prev) + len(self._sampler)) // self._batch_size
 
     def _check(self) -> None:

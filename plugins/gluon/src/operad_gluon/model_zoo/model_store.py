@@ -10,10 +10,9 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from operad.base import data_dir
-
 from operad import cpu
 from operad_gluon.local_files import existing
+from operad_mxnet.base import data_dir
 
 __all__ = ["get_model_file", "purge"]
 

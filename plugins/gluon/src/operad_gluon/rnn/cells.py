@@ -23,6 +23,8 @@ class GatedCell(HybridRecurrentCell):
         recurrent_size: Length of the hidden state; None: `hidden_size`.
     """
 
+    i2h_weight: Any
+
     def __init__(
         self,
         gates: int,

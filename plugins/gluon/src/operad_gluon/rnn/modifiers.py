@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from operad.base import numeric_types
-
 from operad import sym
 from operad.errors import ArgumentError, GraphError, UnsupportedError
 from operad_gluon.rnn.base import HybridRecurrentCell
 from operad_gluon.rnn.sequences import format_sequence, mask_sequence, tensor_types
 from operad_gluon.rnn.stacked import BidirectionalCell
+from operad_mxnet.base import numeric_types
 
 
 class DropoutCell(HybridRecurrentCell):
@@ -103,7 +102,7 @@ class ModifierCell(HybridRecurrentCell):
         finally:
             self.base_cell._modified = True
 
-    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Any:  # type: ignore[override]  # noqa: N803
+    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Any:
         """Compute one step."""
         raise NotImplementedError(f"{type(self).__name__} does not define hybrid_forward")
 

@@ -7,7 +7,7 @@ which any reader of a symbol file has operators.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, Final
@@ -34,6 +34,8 @@ _PARAMETER: Final = re.compile(r"(l|r)(\d+)_(i2h|h2h|h2r)_(weight|bias)\Z")
 
 class _RNNLayer(HybridBlock):
     """Base of the layers; see `LSTM` for the arguments."""
+
+    l0_i2h_weight: Any
 
     def __init__(
         self,
@@ -183,7 +185,9 @@ class _RNNLayer(HybridBlock):
             for number, info in enumerate(self.state_info(batch_size))
         ]
 
-    def __call__(self, inputs: Any, states: Any = None, sequence_length: Any = None, **kwargs: Any) -> Any:
+    def __call__(  # type: ignore[override]  # its inputs have names
+        self, inputs: Any, states: Any = None, sequence_length: Any = None, **kwargs: Any
+    ) -> Any:
         """Run a batch of sequences.
 
         Args:
@@ -257,7 +261,7 @@ class _RNNLayer(HybridBlock):
                 parts += self._packed_layer(F, params, layer, kinds)
         return F.concat(*parts, dim=0)
 
-    def _packed_layer(self, F: Any, params: dict[str, Any], layer: int, kinds: list[str]) -> list[Any]:
+    def _packed_layer(self, F: Any, params: dict[str, Any], layer: int, kinds: Sequence[str]) -> list[Any]:
         sides = "lr"[: self._dir]
         if F is nd or len(sides) == 1 or layer:
             return [params[f"{side}{layer}_{kind}"].reshape((-1,)) for side in sides for kind in kinds]
@@ -295,8 +299,8 @@ class RNN(_RNNLayer):
     ) -> None:
         super().__init__(
             hidden_size, num_layers, layout, dropout, bidirectional, input_size, i2h_weight_initializer,
-            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, f"rnn_{activation}", None, None,
-            None, None, False, dtype, **kwargs,
+            h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, f"rnn_{activation}", None,
+            None, None, None, False, dtype, **kwargs,
         )  # fmt: skip
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """`PixelShuffle1D` to `PixelShuffle3D`: channels become pixels, (N, f*C, W) -> (N, C, f*W) and so on.
 
-Source: python/mxnet/gluon/contrib/nn/basic_layers.py, after Shi et al. 2016, "Real-time single image and video
-super-resolution using an efficient sub-pixel convolutional neural network". Differs: one reshape before the
-transpose and one behind it, for any number of axes.
+Source: python/mxnet/gluon/contrib/nn/basic_layers.py, after Shi et al. 2016, "Real-time single image
+and video super-resolution using an efficient sub-pixel convolutional neural network". Differs: one transpose
+for any number of axes.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ class _ConvCell(HybridRecurrentCell):
         ParamError: A size has not as many numbers as there are axes, or `h2h_kernel` is even.
     """
 
+    i2h_weight: Any
     _num_gates = 1
     _num_states = 1
 

@@ -110,6 +110,8 @@ class LSTMPCell(GatedCell):
         params: As of `Block`.
     """
 
+    h2r_weight: Any
+
     def __init__(
         self,
         hidden_size: int,

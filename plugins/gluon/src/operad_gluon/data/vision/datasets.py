@@ -13,16 +13,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from operad.base import data_dir
 
+import operad as od
 from operad import nd
 from operad.errors import FormatError
-from operad_files import read_bytes
 from operad_gluon.data.dataset import Dataset, RecordFileDataset, _DownloadedDataset
 from operad_gluon.local_files import existing
-from operad_image import imdecode, imread
-from operad_iterators.mnist_files import read_idx
-from operad_recordio import unpack
+from operad_mxnet.base import data_dir
 
 __all__ = ["CIFAR10", "CIFAR100", "MNIST", "FashionMNIST", "ImageFolderDataset", "ImageRecordDataset"]
 
@@ -57,6 +54,9 @@ class MNIST(_DownloadedDataset):
         super().__init__(root, transform)
 
     def _get_data(self) -> None:
+        # The package of iterators, which no other dataset needs.
+        from operad.io.mnist_files import read_idx  # type: ignore[import-not-found]  # noqa: PLC0415
+
         part = "train" if self._train else "t10k"
         names = f"{part}-images-idx3-ubyte", f"{part}-labels-idx1-ubyte"
         paths = [existing(self._title, self._root, [f"{name}.gz", name]) for name in names]
@@ -114,7 +114,7 @@ class CIFAR10(_DownloadedDataset):
         super().__init__(root, transform)
 
     def _read_batch(self, filename: StrPath) -> tuple[Any, Any]:
-        content = np.frombuffer(read_bytes(filename, f"{self._title}: {str(filename)!r}"), np.uint8)
+        content = np.frombuffer(od.files.read_bytes(filename, f"{self._title}: {str(filename)!r}"), np.uint8)
         row = self._label_bytes + int(np.prod(_PIXELS))
         if not content.size or content.size % row:
             raise FormatError(
@@ -179,8 +179,8 @@ class ImageRecordDataset(RecordFileDataset):
         self._transform = transform
 
     def __getitem__(self, idx: int) -> Any:
-        header, content = unpack(super().__getitem__(idx))
-        sample = imdecode(content, self._flag), header.label
+        header, content = od.recordio.unpack(super().__getitem__(idx))
+        sample = od.image.imdecode(content, self._flag), header.label
         return sample if self._transform is None else self._transform(*sample)
 
 
@@ -221,7 +221,7 @@ class ImageFolderDataset(Dataset):
 
     def __getitem__(self, idx: int) -> Any:
         path, label = self.items[idx]
-        image = imread(path, self._flag)
+        image = od.image.imread(path, self._flag)
         return (image, label) if self._transform is None else self._transform(image, label)
 
     def __len__(self) -> int:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+import operad as od
 from operad.errors import DTypeError, ParamError
 from operad_gluon.block import Block, HybridBlock
 from operad_gluon.nn import HybridSequential, Sequential
-from operad_image import center_crop, imrotate, random_rotate, random_size_crop
 
 Size = int | tuple[int, int]
 Interval = tuple[float, float]
@@ -121,7 +121,7 @@ class Rotate(Block):
     def forward(self, x: Any) -> Any:
         """Return the turned tensor."""
         _require_float32(self, x)
-        return imrotate(x, *self._args)
+        return od.image.imrotate(x, *self._args)
 
 
 class RandomRotation(Block):
@@ -157,7 +157,7 @@ class RandomRotation(Block):
         if np.random.random() > self._rotate_with_proba:
             return x
         _require_float32(self, x)
-        return random_rotate(x, *self._args)
+        return od.image.random_rotate(x, *self._args)
 
 
 class RandomResizedCrop(Block):
@@ -182,7 +182,7 @@ class RandomResizedCrop(Block):
 
     def forward(self, x: Any) -> Any:
         """Return the part."""
-        return random_size_crop(x, *self._args)[0]
+        return od.image.random_size_crop(x, *self._args)[0]
 
 
 class CropResize(HybridBlock):
@@ -236,7 +236,7 @@ class CenterCrop(Block):
 
     def forward(self, x: Any) -> Any:
         """Return the middle."""
-        return center_crop(x, *self._args)[0]
+        return od.image.center_crop(x, *self._args)[0]
 
 
 class Resize(HybridBlock):

@@ -98,7 +98,7 @@ def get_model(name: str, **kwargs: Any) -> Any:
 
     Args:
         name: The name, in any case.
-        kwargs: `pretrained`, `ctx` and `root`, as of `get_resnet`, and what the class takes, such as `classes`.
+        kwargs: `pretrained`, `ctx` and `root`, as of `get_resnet`, and what the class takes.
     Raises:
         ParamError: There is none of that name.
     """

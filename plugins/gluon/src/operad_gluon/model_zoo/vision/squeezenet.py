@@ -56,8 +56,8 @@ class SqueezeNet(Classifier):
         with self.name_scope():
             self.features = chain(nn.Conv2D(channels, kernel_size=kernel, strides=2), nn.Activation("relu"))
             for squeezed in modules:
-                pool = squeezed is None
-                self.features.add(nn.MaxPool2D(3, 2, ceil_mode=True) if pool else _fire(squeezed))
+                block = nn.MaxPool2D(3, 2, ceil_mode=True) if squeezed is None else _fire(squeezed)
+                self.features.add(block)
             self.features.add(nn.Dropout(0.5))
             self.output = chain(
                 nn.Conv2D(classes, kernel_size=1), nn.Activation("relu"), nn.AvgPool2D(13), nn.Flatten()

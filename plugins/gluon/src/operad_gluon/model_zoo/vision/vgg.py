@@ -9,8 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, Final
 
-from operad.initializer import Xavier
-
+import operad as od
 from operad.errors import ParamError
 from operad_gluon import nn
 from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
@@ -44,7 +43,7 @@ def _dense(units: int, activation: str | None = None) -> nn.Dense:
 
 
 def _conv(channels: int) -> nn.Conv2D:
-    xavier = Xavier(rnd_type="gaussian", factor_type="out", magnitude=2)
+    xavier = od.initializer.Xavier(rnd_type="gaussian", factor_type="out", magnitude=2)
     return nn.Conv2D(channels, kernel_size=3, padding=1, weight_initializer=xavier, bias_initializer="zeros")
 
 
