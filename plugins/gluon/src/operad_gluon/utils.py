@@ -9,6 +9,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: b
 
     >>> import operad as od
     >>> [part.shape for part in od.gluon.utils.split_data(od.nd.zeros((5, 2)), 2, even_split=False)]
-    [(2, 2), (3, 2)]
+    [(3, 2), (2, 2)]
 
     Args:
         data: The batch.
@@ -37,7 +38,7 @@ def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: b
         batch_axis: The axis to split.
         even_split: Whether slices that are not of one length are refused.
     Raises:
-        ValueError: The batch cannot be split evenly, or has fewer samples than slices.
+        ValueError: The batch cannot be split evenly.
     """
     size = data.shape[batch_axis]
     if even_split and size % num_slice:
@@ -47,13 +48,12 @@ def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: b
             f"Use a batch size that's multiple of {num_slice} or set even_split=False to allow uneven "
             "partitioning of data."
         )
-    if size < num_slice:
-        num_slice = size if not even_split else num_slice
-    step = size // num_slice
-    if not step:
-        raise BlockValueError(f"data with shape {data.shape} has no sample for each of {num_slice} slices")
-    ends = [step * (i + 1) for i in range(num_slice - 1)] + [size]
-    return [od.nd.slice_axis(data, axis=batch_axis, begin=step * i, end=end) for i, end in enumerate(ends)]
+    ends = [0]
+    for number in range(num_slice):  # the first ones are longer
+        ends.append(ends[-1] + size // num_slice + (number < size % num_slice))
+    return [
+        od.nd.slice_axis(data, axis=batch_axis, begin=begin, end=end) for begin, end in pairwise(ends)
+    ]
 
 
 def split_and_load(
