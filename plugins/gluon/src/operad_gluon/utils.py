@@ -51,9 +51,7 @@ def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: b
     ends = [0]
     for number in range(num_slice):  # the first ones are longer
         ends.append(ends[-1] + size // num_slice + (number < size % num_slice))
-    return [
-        od.nd.slice_axis(data, axis=batch_axis, begin=begin, end=end) for begin, end in pairwise(ends)
-    ]
+    return [od.nd.slice_axis(data, axis=batch_axis, begin=begin, end=end) for begin, end in pairwise(ends)]
 
 
 def split_and_load(

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from operad.gluon import nn
 
 import operad as od
 from operad import gluon, nd
-from operad.gluon import nn
 
 Recorded = tuple[Path, dict[str, Any]]
 
@@ -132,7 +132,7 @@ def test_save_and_load_keep_which_blocks_are_compiled(tmp_path: Path) -> None:
     other.load(path)
     assert [one._active for one in other] == [True, False]
     np.testing.assert_array_equal(other(x).asnumpy(), expected)
-    with pytest.raises(ValueError, match="describes a block of 2 children, and .* has 1"):
+    with pytest.raises(ValueError, match=r"describes a block of 2 children, and .* has 1"):
         chain(3).load(path)
 
 

@@ -1,7 +1,8 @@
 """Record files that MXNet 1.9.1's Gluon writes, what it computes with them, and what it reads of operad's.
 
-Run with a Python that has mxnet 1.9.1 and numpy 1.23: `python record.py` writes `network.json` beside this file, which has the
-bytes of the files. `python record.py FOLDER` reads the files that operad has written to a folder, and prints the outputs.
+Run with a Python that has mxnet 1.9.1 and numpy 1.23: `python record.py` writes `network.json` beside this
+file, which has the bytes of the files. `python record.py FOLDER` reads the files that operad has written to a
+folder, and prints the outputs.
 """
 
 import base64
@@ -41,7 +42,9 @@ def trained(mx):
         param.set_data(mx.nd.array(random.uniform(0.1, 1, param.shape) - 0.5 * (param.grad_req != "null")))
     net.hybridize()
     loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
-    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9, "wd": 0.01})
+    trainer = mx.gluon.Trainer(
+        net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9, "wd": 0.01}
+    )
     for _ in range(3):
         with mx.autograd.record():
             value = loss(net(x), mx.nd.array([0, 1]))
@@ -69,7 +72,9 @@ def main():
     net = trained(mx)
     with tempfile.TemporaryDirectory() as folder:
         write(net, folder)
-        files = {one.name: base64.b64encode(one.read_bytes()).decode() for one in sorted(Path(folder).iterdir())}
+        files = {
+            one.name: base64.b64encode(one.read_bytes()).decode() for one in sorted(Path(folder).iterdir())
+        }
     outputs = net(data(mx)).asnumpy().round(6).tolist()
     found = {"version": mx.__version__, "outputs": outputs, "files": files}
     Path(__file__).with_name("network.json").write_text(json.dumps(found, indent=1) + "\n")

@@ -98,11 +98,19 @@ def test_initialized_values_are_kept_unless_forced() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: gluon.Parameter("w", grad_req="none"), AssertionError, "'w': grad_req is 'none', expected one of"),
+        (
+            lambda: gluon.Parameter("w", grad_req="none"),
+            AssertionError,
+            "'w': grad_req is 'none', expected one of",
+        ),
         (lambda: gluon.Parameter("w", stype="x"), AssertionError, "'w': stype is 'x', expected one of"),
         (lambda: gluon.Parameter("w", stype="csr"), AssertionError, "'csr' is not supported; use 'default'"),
         (lambda: gluon.Parameter("w", shape=(2, 0)).initialize(), ValueError, r"invalid shape: \(2, 0\)"),
-        (lambda: gluon.Parameter("w", shape=2).data(), RuntimeError, r"'w' has not been initialized; call init"),
+        (
+            lambda: gluon.Parameter("w", shape=2).data(),
+            RuntimeError,
+            r"'w' has not been initialized; call init",
+        ),
         (lambda: gluon.Parameter("w").reset_ctx(od.cpu()), ValueError, "Cannot reset context"),
         (lambda: made().data(od.cpu(5)), RuntimeError, r"not initialized on context cpu\(5\), only on \[cpu"),
         (lambda: made().set_data(nd.ones((1, 3))), AssertionError, r"\(2, 3\), which \(1, 3\) is incompat"),

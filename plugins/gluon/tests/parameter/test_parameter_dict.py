@@ -15,7 +15,9 @@ def test_get_makes_a_parameter_once_and_completes_its_shape() -> None:
     assert params.get("w", shape=(0, 3)) is param
     assert param.shape == (2, 3)
     for kwargs in ({"shape": (4, 3)}, {"dtype": "float64"}, {"grad_req": "null"}):
-        with pytest.raises(AssertionError, match=f"Cannot retrieve Parameter 'net_w' .* '{next(iter(kwargs))}'"):
+        with pytest.raises(
+            AssertionError, match=rf"Cannot retrieve Parameter 'net_w' .* '{next(iter(kwargs))}'"
+        ):
             params.get("w", **kwargs)
     assert list(params) == ["net_w"]
 
@@ -35,7 +37,7 @@ def test_constants_are_known_by_their_values() -> None:
     assert params.get_constant("c", np.array([1, 2])) is constant
     with pytest.raises(AssertionError, match="value doesn't match"):
         params.get_constant("c", nd.array([1, 3]))
-    with pytest.raises(KeyError, match="No constant named 'net_d'. Please specify value"):
+    with pytest.raises(KeyError, match=r"No constant named 'net_d'. Please specify value"):
         params.get_constant("d")
     params.get("w", shape=(1,))
     with pytest.raises(AssertionError, match="not a constant"):
@@ -80,7 +82,7 @@ def test_names_lose_and_gain_a_prefix_in_files(tmp_path: Path) -> None:
         params.save(path, strip_prefix="x_")
     with pytest.raises(AssertionError, match="'net_w' is missing in file"):
         other.load(path)
-    with pytest.raises(ValueError, match="'more_w' loaded from file .* is not present"):
+    with pytest.raises(ValueError, match=r"'more_w' loaded from file .* is not present"):
         gluon.ParameterDict().load(path, restore_prefix="more_")
 
 
