@@ -45,8 +45,8 @@ PATHS: Final = (
 def main() -> None:
     """Record the names, and every fact or those of some subjects."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", help="leave the other subjects as they are")
-    only = parser.parse_args().only
+    parser.add_argument("--only", nargs="+", help="leave the facts whose names begin otherwise as they are")
+    only = tuple(parser.parse_args().only or ())
     names = {name: module(name) for name in MODULES} | {name: dict.fromkeys(module(name)) for name in PATHS}
     home = str(Path("~").expanduser())
     text = json.dumps(names, indent=1, sort_keys=True).replace(home, "~")

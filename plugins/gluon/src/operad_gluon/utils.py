@@ -48,10 +48,11 @@ def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: b
             f"Use a batch size that's multiple of {num_slice} or set even_split=False to allow uneven "
             "partitioning of data."
         )
-    ends = [0]
-    for number in range(num_slice):  # the first ones are longer
-        ends.append(ends[-1] + size // num_slice + (number < size % num_slice))
-    return [od.nd.slice_axis(data, axis=batch_axis, begin=begin, end=end) for begin, end in pairwise(ends)]
+    step, longer = divmod(size, num_slice)
+    begins = [step * i + min(i, longer) for i in range(num_slice + 1)]
+    # Not `slice_axis`, which takes no slice of length 0.
+    whole = (slice(None),) * (batch_axis % data.ndim)
+    return [data[(*whole, slice(begin, end))] for begin, end in pairwise(begins)]
 
 
 def split_and_load(
@@ -72,9 +73,9 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
     Args:
         arrays: The arrays, written in place.
         max_norm: The largest norm.
-        check_isfinite: Whether to wait for the norm, warn where it is not finite, and return a float.
+        check_isfinite: Whether to wait for the norm, warn where it is not finite, and return a number.
     Returns:
-        The norm before, as a float; or as an array where it is not waited for.
+        The norm before, as a number; or as an array where it is not waited for.
     """
     if not arrays:
         raise ParameterError("clip_global_norm: there is no array")

@@ -38,10 +38,8 @@ class BlockFiles:
         """
         params = self._collect_params_with_prefix()
         if deduplicate:
-            first: dict[Parameter, str] = {}
-            for name, param in params.items():
-                first.setdefault(param, name)
-            params = {name: param for param, name in first.items()}
+            last = {param: name for name, param in params.items()}
+            params = {name: param for param, name in last.items()}
         od.nd.save(filename, {name: param._mean() for name, param in params.items()})
 
     def load_parameters(

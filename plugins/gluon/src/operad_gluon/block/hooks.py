@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
+from operad_gluon.errors import ParameterError
+
 
 @final
 class HookHandle:
@@ -19,7 +21,7 @@ class HookHandle:
     def attach(self, hooks_dict: dict[Any, Any], hook: Callable[..., Any]) -> None:
         """Put the hook into the dictionary."""
         if self._hooks is not None:
-            raise AssertionError("The same handle cannot be attached twice.")
+            raise ParameterError("attach: the handle has a hook already; detach it, or make another one")
         self._hooks = hooks_dict
         hooks_dict[self] = hook
 

@@ -117,7 +117,7 @@ class SyncBatchNorm(BatchNorm):
             1, momentum, epsilon, center, scale, use_global_stats, beta_initializer, gamma_initializer,
             running_mean_initializer, running_variance_initializer, in_channels, **kwargs,
         )  # fmt: skip
-        self._sync = {
+        self._kwargs = {
             "eps": epsilon,
             "momentum": momentum,
             "fix_gamma": not scale,
@@ -136,4 +136,4 @@ class SyncBatchNorm(BatchNorm):
         running_var: Any,
     ) -> Any:
         """Return the normalized batch."""
-        return F.contrib.SyncBatchNorm(x, gamma, beta, running_mean, running_var, name="fwd", **self._sync)
+        return F.contrib.SyncBatchNorm(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
