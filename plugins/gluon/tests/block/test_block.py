@@ -58,7 +58,7 @@ def test_hooks_run_around_each_pass_until_they_are_detached() -> None:
         net(nd.ones((2, 1)))
     net(nd.ones((2, 1)))
     assert seen == [("before", 1), *[("after", (2, 1))] * 3]
-    with pytest.raises(AssertionError, match="attached"):
+    with pytest.raises(AssertionError, match="has a hook already"):
         before.attach({}, print)
 
 
