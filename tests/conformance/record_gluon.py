@@ -33,7 +33,7 @@ MODULES: Final = (
 PATHS: Final = (
     "gluon.block", "gluon.contrib.data.sampler", "gluon.contrib.nn.basic_layers",
     "gluon.contrib.rnn.conv_rnn_cell", "gluon.contrib.rnn.rnn_cell", "gluon.data.dataloader",
-    "gluon.data.dataset", "gluon.data.sampler", "gluon.data.vision.datasets", "gluon.model_zoo.vision.alexnet",
+    "gluon.data.dataset", "gluon.data.sampler", "gluon.data.vision.datasets",
     "gluon.model_zoo.vision.densenet", "gluon.model_zoo.vision.inception", "gluon.model_zoo.vision.mobilenet",
     "gluon.model_zoo.vision.resnet", "gluon.model_zoo.vision.squeezenet", "gluon.model_zoo.vision.vgg",
     "gluon.nn.activations", "gluon.nn.basic_layers", "gluon.nn.conv_layers", "gluon.parameter",
@@ -53,9 +53,11 @@ def main() -> None:
     gluon.NAMES.write_text(text + "\n", encoding="utf-8")
     before = gluon.record() if gluon.RECORD.exists() else {}
     found = {
-        fact: [before[fact]]
-        if only and fact.partition(".")[0] not in only
-        else in_a_child(fact, text, gluon.outcome)
+        fact: (
+            [before[fact]]
+            if only and fact in before and not fact.startswith(only)
+            else in_a_child(fact, text, gluon.outcome)
+        )
         for fact, text in gluon.facts().items()
     }
     if crashed := [fact for fact, value in found.items() if value is None]:

@@ -26,8 +26,9 @@ _DIGITS: Final = 6
 
 
 def names() -> dict[str, dict[str, Any]]:
-    """Names and signatures of each module of Gluon."""
-    found: dict[str, dict[str, Any]] = json.loads(NAMES.read_text(encoding="utf-8"))
+    """Names and signatures of each module of Gluon; paths below the home folder are this user's."""
+    text = NAMES.read_text(encoding="utf-8").replace("'~/", f"'{Path.home()}/")
+    found: dict[str, dict[str, Any]] = json.loads(text)
     return found
 
 
@@ -60,6 +61,12 @@ def record() -> dict[str, Any]:
 def rows() -> dict[str, str]:
     """The facts that differ on purpose, and the first cells of their rows in docs/differences.md."""
     return {fact: entry["row"] for entry in _TABLE["difference"] for fact in entry["facts"]}
+
+
+def left_out() -> list[tuple[str, str, list[str]]]:
+    """Kind, reason and names of what is left out or takes other calls."""
+    kinds = ("absent", "signature")
+    return [(kind, row["reason"], row["names"]) for kind in kinds for row in _TABLE.get(kind, [])]
 
 
 def outcome(fact: str, text: str, mx: Any) -> Any:

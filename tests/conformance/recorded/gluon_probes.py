@@ -99,7 +99,7 @@ def flat(mx: Any, value: Any) -> list[Any]:
 def parameters(mx: Any, block: Any) -> list[Any]:
     """Name, shape, type, gradient's request and multipliers of each parameter."""
     return [
-        [name, param.shape, np.dtype(param.dtype).name, param.grad_req, param.lr_mult, param.wd_mult]
+        [name, tuple(param.shape), np.dtype(param.dtype).name, param.grad_req, param.lr_mult, param.wd_mult]
         for name, param in block.collect_params().items()
     ]
 

@@ -1,5 +1,7 @@
 """`gluon.rnn`: recurrent cells and layers."""
 
+from operad_gluon.rnn import rnn_cell as rnn_cell
+from operad_gluon.rnn import rnn_layer as rnn_layer
 from operad_gluon.rnn.base import HybridRecurrentCell as HybridRecurrentCell
 from operad_gluon.rnn.base import RecurrentCell as RecurrentCell
 from operad_gluon.rnn.cells import GRUCell as GRUCell

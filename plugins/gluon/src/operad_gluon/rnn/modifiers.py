@@ -103,6 +103,10 @@ class ModifierCell(HybridRecurrentCell):
         finally:
             self.base_cell._modified = True
 
+    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Any:  # type: ignore[override]  # noqa: N803
+        """Compute one step."""
+        raise NotImplementedError(f"{type(self).__name__} does not define hybrid_forward")
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_cell})"
 

@@ -11,6 +11,9 @@ import operad as od
 from operad import nd
 from operad.errors import UnsupportedError
 from operad_gluon.block import HybridBlock
+from operad_gluon.contrib.nn.pixel_shuffle import PixelShuffle1D as PixelShuffle1D
+from operad_gluon.contrib.nn.pixel_shuffle import PixelShuffle2D as PixelShuffle2D
+from operad_gluon.contrib.nn.pixel_shuffle import PixelShuffle3D as PixelShuffle3D
 from operad_gluon.nn import BatchNorm, HybridSequential, Sequential
 
 

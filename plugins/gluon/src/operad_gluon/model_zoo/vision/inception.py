@@ -121,6 +121,17 @@ def _e(prefix: str) -> HybridConcurrent:
     )
 
 
+def make_aux(classes: int) -> nn.HybridSequential:
+    """The auxiliary classifier, which training may put upon features of 768 channels.
+
+    Args:
+        classes: How many there are.
+    """
+    return chain(
+        nn.AvgPool2D(pool_size=5, strides=3), _conv(128, 1), _conv(768, 5), nn.Flatten(), nn.Dense(classes)
+    )
+
+
 class Inception3(Classifier):
     """Inception v3, for images of (3, 299, 299).
 
