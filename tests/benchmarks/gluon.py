@@ -57,7 +57,7 @@ def network(gluon: Any, name: str) -> tuple[Any, tuple[int, ...], int]:
                     self.lstm = gluon.rnn.LSTM(64, layout="NTC")
                 self.out = nn.Dense(10)
 
-        def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803 - MXNet's name
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
             if not cells:
                 return self.out(self.lstm(x))
             return self.out(self.lstm.unroll(12, x, layout="NTC", merge_outputs=True)[0])
@@ -82,7 +82,7 @@ def resnet20(gluon: Any) -> Any:
                 if self.short is not None:
                     self.short.add(nn.Conv2D(channels, 1, stride, use_bias=False), nn.BatchNorm())
 
-        def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803 - MXNet's name
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
             return F.relu(self.body(x) + (x if self.short is None else self.short(x)))
 
     net = nn.HybridSequential()

@@ -28,10 +28,10 @@ from tests.conformance.recorded.programs import PROGRAMS
 _DOCS: Final = Path(__file__).parents[2] / "docs"
 PAGE: Final = _DOCS / "measurements" / "mxnet.md"
 LEFT_OUT: Final = (
-    "gluon", "np", "npx", "numpy", "ndarray.np", "ndarray.numpy", "ndarray.sparse", "symbol.np",
-    "symbol.numpy", "symbol.sparse",
+    "np", "npx", "numpy", "ndarray.np", "ndarray.numpy", "ndarray.sparse", "symbol.np", "symbol.numpy",
+    "symbol.sparse",
 )  # fmt: skip
-"""Gluon, MXNet's NumPy and sparse arrays, which operad leaves out as a whole."""
+"""MXNet's NumPy and sparse arrays, which operad leaves out as a whole."""
 
 _HEAD: Final = """\
 # MXNet's programs, in figures
@@ -185,7 +185,7 @@ def _names() -> Iterator[str]:
             (words, f"{len(some):,}", f"{(here := _here(some)):,}", f"{100 * here / len(some):.0f} %")
             for words, some in (
                 ("all", names),
-                ("outside of Gluon, MXNet's NumPy and sparse arrays", asked),
+                ("outside of MXNet's NumPy and sparse arrays", asked),
             )
         ),
     )

@@ -115,9 +115,8 @@ class Trainer:
         """
         if self._optimizer.lr_scheduler is not None:
             raise UserWarning(
-                "LRScheduler of the optimizer has already been defined. Note that set_learning_rate can mutate "
-                "the value of the learning rate of the optimizer only when the LRScheduler of the optimizer is "
-                "undefined; set lr_scheduler.base_lr, or make a Trainer without a schedule"
+                "LRScheduler of the optimizer has already been defined, and decides the learning rate; set "
+                "lr_scheduler.base_lr, or make a Trainer without a schedule"
             )
         self._optimizer.set_learning_rate(lr)
 

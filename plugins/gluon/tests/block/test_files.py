@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from operad.gluon import nn
 
 import operad as od
 from operad import gluon, nd
-from operad.gluon import nn
 
 Recorded = tuple[Path, dict[str, Any]]
 
@@ -46,6 +46,8 @@ def test_files_have_the_bytes_of_mxnets(recorded: Recorded, recorder: ModuleType
     ours, theirs = (json.loads((place / "net-symbol.json").read_text()) for place in (own, folder))
     for mine, mxnets in zip(ours["nodes"], theirs["nodes"], strict=True):
         assert (mine["op"], mine["name"]) == (mxnets["op"], mxnets["name"])
+        for attributes in (mine.get("attrs", {}), mxnets.get("attrs", {})):
+            attributes.pop("__shape__", None)  # it is known where parameters were loaded
         assert mine.get("attrs") == mxnets.get("attrs")
 
 
@@ -130,7 +132,7 @@ def test_save_and_load_keep_which_blocks_are_compiled(tmp_path: Path) -> None:
     other.load(path)
     assert [one._active for one in other] == [True, False]
     np.testing.assert_array_equal(other(x).asnumpy(), expected)
-    with pytest.raises(ValueError, match="describes a block of 2 children, and .* has 1"):
+    with pytest.raises(ValueError, match=r"describes a block of 2 children, and .* has 1"):
         chain(3).load(path)
 
 

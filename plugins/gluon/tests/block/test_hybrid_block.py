@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from operad.gluon import nn
 
 import operad as od
 from operad import autograd, gluon, nd, sym
-from operad.gluon import nn
 
 
 class Two(gluon.HybridBlock):
@@ -87,7 +87,7 @@ def test_another_structure_of_arguments_is_refused() -> None:
     net(nd.ones((2, 4)), [nd.ones((1, 2))])
     with pytest.raises(ValueError, match=r"Stored format = \[0, \[0\]\], input format = \[0, 0\]"):
         net(nd.ones((2, 4)), nd.ones((1, 2)))
-    with pytest.raises(ValueError, match="must be .* lists or tuples of NDArrays or Symbols, but got 3"):
+    with pytest.raises(ValueError, match=r"must be .* lists or tuples of NDArrays or Symbols, but got 3"):
         net(nd.ones((2, 4)), 3)
     with pytest.raises(ValueError, match="arrays and symbols together"):
         net(nd.ones((2, 4)), [sym.var("y")])
@@ -205,7 +205,7 @@ def test_what_is_not_used_is_warned_of() -> None:
     net = Idle()
     net.initialize()
     net.hybridize()
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UserWarning, match="is not used by any computation") as told:
         net(nd.ones(1), nd.ones(1))
     texts = [str(one.message) for one in told]
     assert texts == [

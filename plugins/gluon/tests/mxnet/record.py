@@ -1,7 +1,8 @@
 """Record files that MXNet 1.9.1's Gluon writes, what it computes with them, and what it reads of operad's.
 
-Run with a Python that has mxnet 1.9.1 and numpy 1.23: `python record.py` writes `network.json` beside this file, which has the
-bytes of the files. `python record.py FOLDER` reads the files that operad has written to a folder, and prints the outputs.
+Run with a Python that has mxnet 1.9.1 and numpy 1.23: `python record.py` writes `network.json` beside this
+file, which has the bytes of the files. `python record.py FOLDER` reads the files that operad has written to a
+folder, and prints the outputs.
 """
 
 import base64
