@@ -19,8 +19,9 @@ from operad.errors import ParamError
 from operad_gluon.data.batchify import as_in_context
 from operad_gluon.data.batchify import default_batchify_fn as default_batchify_fn
 from operad_gluon.data.batchify import default_mp_batchify_fn as default_mp_batchify_fn
+from operad_gluon.data.processes import ProcessWorkers
 from operad_gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
-from operad_gluon.data.workers import Batchify, ProcessWorkers, ThreadWorkers, Workers
+from operad_gluon.data.workers import Batchify, ThreadWorkers, Workers
 
 __all__ = ["DataLoader"]
 

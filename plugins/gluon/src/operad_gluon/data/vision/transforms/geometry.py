@@ -1,12 +1,10 @@
-"""Transforms of images, (height, width, channels) of bytes until `ToTensor`.
+"""Transforms that move pixels: crops, sizes, rotations, mirror images.
 
 Source: python/mxnet/gluon/data/vision/transforms.py.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ import numpy as np
 import operad as od
 from operad.errors import DTypeError, ParamError
 from operad_gluon.block import Block, HybridBlock
-from operad_gluon.nn import HybridSequential, Sequential
 
 Size = int | tuple[int, int]
 Interval = tuple[float, float]
@@ -22,80 +19,6 @@ Interval = tuple[float, float]
 
 def _pair(size: Size) -> tuple[int, int]:
     return size if isinstance(size, (tuple, list)) else (size, size)
-
-
-class Compose(Sequential):
-    """Transforms one after another; neighbours that are hybrid run as one compiled function.
-
-    Args:
-        transforms: The transforms, in order.
-    """
-
-    def __init__(self, transforms: Iterable[Any]) -> None:
-        super().__init__()
-        run: list[Any] = []
-        for transform in transforms:
-            if isinstance(transform, HybridBlock):
-                run.append(transform)
-                continue
-            self._add_run(run)
-            run = []
-            self.add(transform)
-        self._add_run(run)
-
-    def _add_run(self, run: Sequence[Any]) -> None:
-        if len(run) < 2:
-            self.add(*run)
-            return
-        together = HybridSequential()
-        together.add(*run)
-        together.hybridize()
-        self.add(together)
-
-
-class Cast(HybridBlock):
-    """The image in another element type.
-
-    Args:
-        dtype: The type.
-    """
-
-    def __init__(self, dtype: Any = "float32") -> None:
-        super().__init__()
-        self._dtype = dtype
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return `x` as the type."""
-        return F.cast(x, self._dtype)
-
-
-class ToTensor(HybridBlock):
-    """Bytes (height, width, channels) as float32 (channels, height, width) from 0 to 1; batches likewise."""
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the tensor."""
-        return F.image.to_tensor(x)
-
-
-class Normalize(HybridBlock):
-    """A tensor less the mean, divided by the standard deviation of its channel.
-
-    Args:
-        mean: One for all channels, or one for each.
-        std: Likewise.
-    """
-
-    def __init__(self, mean: Any = 0.0, std: Any = 1.0) -> None:
-        super().__init__()
-        self._mean = mean
-        self._std = std
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the normalized tensor."""
-        return F.image.normalize(x, self._mean, self._std)
 
 
 def _require_float32(who: Block, x: Any) -> None:
@@ -279,126 +202,3 @@ class RandomFlipTopBottom(HybridBlock):
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return one of the two."""
         return F.image.random_flip_top_bottom(x)
-
-
-def _around_one(width: float) -> Interval:
-    return max(0, 1 - width), 1 + width
-
-
-class RandomBrightness(HybridBlock):
-    """The image times a random factor.
-
-    Args:
-        brightness: How far the factor may be from 1.
-    """
-
-    def __init__(self, brightness: float) -> None:
-        super().__init__()
-        self._args = _around_one(brightness)
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the changed image."""
-        return F.image.random_brightness(x, *self._args)
-
-
-class RandomContrast(HybridBlock):
-    """The image with its contrast times a random factor.
-
-    Args:
-        contrast: How far the factor may be from 1.
-    """
-
-    def __init__(self, contrast: float) -> None:
-        super().__init__()
-        self._args = _around_one(contrast)
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the changed image."""
-        return F.image.random_contrast(x, *self._args)
-
-
-class RandomSaturation(HybridBlock):
-    """The image with its saturation times a random factor.
-
-    Args:
-        saturation: How far the factor may be from 1.
-    """
-
-    def __init__(self, saturation: float) -> None:
-        super().__init__()
-        self._args = _around_one(saturation)
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the changed image."""
-        return F.image.random_saturation(x, *self._args)
-
-
-class RandomHue(HybridBlock):
-    """The image with its hues turned by a random angle.
-
-    Args:
-        hue: How far the factor may be from 1.
-    """
-
-    def __init__(self, hue: float) -> None:
-        super().__init__()
-        self._args = _around_one(hue)
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the changed image."""
-        return F.image.random_hue(x, *self._args)
-
-
-class RandomColorJitter(HybridBlock):
-    """Random brightness, contrast, saturation and hue, in random order.
-
-    Args:
-        brightness: As of `RandomBrightness`.
-        contrast: As of `RandomContrast`.
-        saturation: As of `RandomSaturation`.
-        hue: As of `RandomHue`.
-    """
-
-    def __init__(
-        self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0
-    ) -> None:
-        super().__init__()
-        self._args = (brightness, contrast, saturation, hue)
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the changed image."""
-        return F.image.random_color_jitter(x, *self._args)
-
-
-class RandomLighting(HybridBlock):
-    """The image plus noise along the main axes of ImageNet's colours, as in AlexNet.
-
-    Args:
-        alpha: Standard deviation of the noise.
-    """
-
-    def __init__(self, alpha: float) -> None:
-        super().__init__()
-        self._alpha = alpha
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the changed image."""
-        return F.image.random_lighting(x, self._alpha)
-
-
-class RandomApply(Sequential):
-    """A transform that is applied with a probability.
-
-    Args:
-        transforms: The transform, of which several are a `Compose`.
-        p: The probability.
-    """
-
-    def __init__(self, transforms: Any, p: float = 0.5) -> None:
-        super().__init__()
-        self.transforms = transforms
-        self.p = p
-
-    def forward(self, x: Any) -> Any:
-        """Return the transformed image, or `x`."""
-        return x if self.p < random.random() else self.transforms(x)
