@@ -96,23 +96,22 @@ def test_an_error_of_the_dataset_is_raised_here_and_the_loader_goes_on(thread_po
         Numbers(12, at=5, act=raise_value_error), 2, num_workers=2, thread_pool=thread_pool
     )
     for _ in range(2):
-        found = []
+        batches = iter(loader)
+        assert values([next(batches), next(batches)]) == [[0, 1], [2, 3]]
         with pytest.raises(ValueError, match="a damaged sample") as raised:
-            for batch in loader:
-                found.append(batch)
-        assert values(found) == [[0, 1], [2, 3]]
+            next(batches)
         if not thread_pool:
             assert "in raise_value_error" in str(raised.value.__cause__)
 
 
 def test_an_error_that_cannot_be_pickled_comes_by_its_text() -> None:
-    class Own(Exception):
+    class OwnError(Exception):
         pass
 
     def act() -> None:
-        raise Own("of a local class")
+        raise OwnError("of a local class")
 
-    with pytest.raises(EngineError, match="Own: of a local class"):
+    with pytest.raises(EngineError, match="OwnError: of a local class"):
         list(data.DataLoader(Numbers(2, at=1, act=act), 1, num_workers=1))
 
 
@@ -150,9 +149,7 @@ def test_a_worker_that_takes_too_long_is_ended() -> None:
 
 def test_a_thread_that_takes_too_long_is_an_error() -> None:
     held = threading.Event()
-    loader = data.DataLoader(
-        Numbers(2, at=1, act=held.wait), 1, num_workers=1, timeout=0.2, thread_pool=True
-    )
+    loader = data.DataLoader(Numbers(2, at=1, act=held.wait), 1, num_workers=1, timeout=0.2, thread_pool=True)
     with pytest.raises(multiprocessing.TimeoutError, match=r"no batch within 0\.2 s"):
         list(loader)
     held.set()
@@ -169,6 +166,7 @@ def test_passes_that_are_dropped_half_way_disturb_no_other() -> None:
     assert values(first) == [[i] for i in range(2, 30)]
 
 
+@pytest.mark.more
 def test_more_batches_may_be_asked_for_than_a_socket_holds() -> None:
     loader = data.DataLoader(Numbers(600), 1, num_workers=1, prefetch=600)
     assert values(loader) == [[i] for i in range(600)]
@@ -185,8 +183,9 @@ def test_the_workers_end_with_the_loader() -> None:
     assert children() == before
 
 
-def test_a_forked_child_has_workers_of_its_own() -> None:
-    loader = data.DataLoader(Numbers(4), 2, num_workers=1)
+@pytest.mark.parametrize("thread_pool", [False, True])
+def test_a_forked_child_has_workers_of_its_own(thread_pool: bool) -> None:
+    loader = data.DataLoader(Numbers(4), 2, num_workers=1, thread_pool=thread_pool)
     assert values(loader) == [[0, 1], [2, 3]]
     child = os.fork()
     if child == 0:
@@ -207,6 +206,7 @@ def test_a_loader_can_be_pickled_and_copied() -> None:
     assert values(pickle.loads(pickle.dumps(loader))) == [[1], [2]]
 
 
+@pytest.mark.more
 def test_workers_draw_other_numbers_than_each_other_and_the_same_again() -> None:
     class Drawn(Numbers):
         def __getitem__(self, idx: int) -> Any:
@@ -222,6 +222,7 @@ def test_workers_draw_other_numbers_than_each_other_and_the_same_again() -> None
     assert drawn() == first
 
 
+@pytest.mark.more
 def test_a_program_that_is_killed_leaves_no_process(tmp_path: Any) -> None:
     program = (
         "import operad as od, sys, time\n"
@@ -243,9 +244,7 @@ def test_a_program_that_is_killed_leaves_no_process(tmp_path: Any) -> None:
 
 def test_pinned_batches_are_on_their_context() -> None:
     for num_workers in (0, 1):
-        loader = data.DataLoader(
-            data.ArrayDataset([1.0], [2.0]), 1, pin_memory=True, num_workers=num_workers
-        )
+        loader = data.DataLoader(data.ArrayDataset([1.0], [2.0]), 1, pin_memory=True, num_workers=num_workers)
         (batch,) = loader
         assert [str(one.context) for one in batch] == ["cpu_pinned(0)"] * 2
 

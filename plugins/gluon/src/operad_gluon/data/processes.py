@@ -98,7 +98,7 @@ class ProcessWorkers:
     """
 
     def __init__(self, number: int, dataset: Any, batchify: Batchify, timeout_s: float) -> None:
-        self.is_open = True
+        self._is_open = True
         self._timeout_s = timeout_s
         self._owner = os.getpid()
         self._lock = new_lock()
@@ -112,6 +112,11 @@ class ProcessWorkers:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def is_open(self) -> bool:
+        """True until `close`; False in a child of a fork, whose processes they are not."""
+        return self._is_open and self._owner == os.getpid()
 
     @property
     def pids(self) -> list[int | None]:
@@ -154,16 +159,15 @@ class ProcessWorkers:
 
     def forget(self, ticket: int) -> None:
         """Give a batch up: it is dropped where it arrives."""
-        if self._owner != os.getpid():
-            return
-        with self._lock:
-            self._of_ticket.pop(ticket, None)
-            self._arrived.pop(ticket, None)
+        if self.is_open:
+            with self._lock:
+                self._of_ticket.pop(ticket, None)
+                self._arrived.pop(ticket, None)
 
     def close(self) -> None:
-        """End the processes. Does nothing in a child of a fork, whose processes they are not."""
-        if self.is_open and self._owner == os.getpid():
-            self.is_open = False
+        """End the processes."""
+        if self.is_open:
+            self._is_open = False
             self._arrived.clear()
             for one in self._processes:
                 one.end()
@@ -191,5 +195,3 @@ class ProcessWorkers:
     def _require_open(self) -> None:
         if not self.is_open:
             raise EngineError("DataLoader: the workers have ended; begin another pass over the loader")
-        if self._owner != os.getpid():
-            raise EngineError("DataLoader: the workers are those of the process that forked this one")

@@ -7,6 +7,7 @@ a ticket with `take`. A batch that nobody will take is given up with `forget`.
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
@@ -24,7 +25,9 @@ LoaderTimeoutError: Final = class_of_both(EngineError, multiprocessing.TimeoutEr
 class Workers(Protocol):
     """Interface of workers."""
 
-    is_open: bool
+    @property
+    def is_open(self) -> bool:
+        """True until `close`; False in a child of a fork."""
 
     def submit(self, samples: Sequence[Any]) -> int:
         """Have a batch of these samples made; returns its ticket."""
@@ -51,12 +54,17 @@ class ThreadWorkers:
     """
 
     def __init__(self, number: int, dataset: Any, batchify: Batchify, timeout_s: float) -> None:
-        self.is_open = True
+        self._is_open, self._owner = True, os.getpid()
         self._timeout_s = timeout_s
         self._dataset, self._batchify = dataset, batchify
         self._pool = ThreadPoolExecutor(number, "operad-loader", initializer=block_signals)
         self._tickets = count()
         self._futures: dict[int, Future[Any]] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """True until `close`; False in a child of a fork, which has not the threads."""
+        return self._is_open and self._owner == os.getpid()
 
     def submit(self, samples: Sequence[Any]) -> int:
         """Have a batch made; returns its ticket."""
@@ -85,7 +93,7 @@ class ThreadWorkers:
 
     def close(self) -> None:
         """Let the threads end when they are done with their batches."""
-        self.is_open = False
+        self._is_open = False
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 

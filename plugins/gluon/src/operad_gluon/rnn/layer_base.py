@@ -207,6 +207,8 @@ class RecurrentLayer(HybridBlock):
             states = self.begin_state(0, func=sym.zeros)
         elif isinstance(states, tensor_types):
             states = [states]
+        if isinstance(inputs, NDArray):
+            self._check_states(states, inputs.shape[self._layout.find("N")])
         more = [sequence_length] if self._use_sequence_length else []
         return super().__call__(inputs, states, *more, **kwargs)
 
@@ -219,8 +221,6 @@ class RecurrentLayer(HybridBlock):
         **kwargs: Any,
     ) -> Any:
         """Compute outputs, and states where they were given."""
-        if F is nd:
-            self._check_states(states, inputs.shape[self._layout.find("N")])
         if self._layout == "NTC":
             inputs = F.swapaxes(inputs, dim1=0, dim2=1)
         outputs, *last = F.RNN(
