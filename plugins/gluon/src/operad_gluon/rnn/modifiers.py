@@ -103,7 +103,7 @@ class ModifierCell(HybridRecurrentCell):
         finally:
             self.base_cell._modified = True
 
-    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Any:  # type: ignore[override]  # noqa: N803
+    def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Any:  # type: ignore[override]
         """Compute one step."""
         raise NotImplementedError(f"{type(self).__name__} does not define hybrid_forward")
 

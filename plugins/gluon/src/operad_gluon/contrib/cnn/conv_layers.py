@@ -120,7 +120,7 @@ class DeformableConvolution(HybridBlock):
 
     def hybrid_forward(
         self,
-        F: Any,  # noqa: N803 - MXNet's name
+        F: Any,
         x: Any,
         offset_weight: Any,
         deformable_conv_weight: Any,
@@ -134,7 +134,7 @@ class DeformableConvolution(HybridBlock):
         out = self._deformed(F, x, offset, own)
         return out if self.act is None else self.act(out)
 
-    def _deformed(self, F: Any, x: Any, offset: Any, own: Sequence[Any]) -> Any:  # noqa: N803 - MXNet's name
+    def _deformed(self, F: Any, x: Any, offset: Any, own: Sequence[Any]) -> Any:
         return F.contrib.DeformableConvolution(x, offset, *own, name="fwd", **self._kwargs)
 
     def __repr__(self) -> str:
@@ -162,7 +162,7 @@ class ModulatedDeformableConvolution(DeformableConvolution):
     def _alias(self) -> str:
         return "modulated_deformable_conv"
 
-    def _deformed(self, F: Any, x: Any, offset: Any, own: Sequence[Any]) -> Any:  # noqa: N803 - MXNet's name
+    def _deformed(self, F: Any, x: Any, offset: Any, own: Sequence[Any]) -> Any:
         moved = F.slice_axis(offset, axis=1, begin=0, end=2 * self._taps)
         mask = F.sigmoid(F.slice_axis(offset, axis=1, begin=2 * self._taps, end=None)) * 2
         return F.contrib.ModulatedDeformableConvolution(x, moved, mask, *own, name="fwd", **self._kwargs)
