@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, final
 
 import operad as od
 from operad_mxnet.port.names import every_name, find, record
-from tests.conformance.recorded import api, behaviour, differences, faults, store
+from tests.conformance.recorded import api, behaviour, differences, faults, gluon, store
 from tests.conformance.recorded.checks import checks
 from tests.conformance.recorded.paths import imports, paths
 from tests.conformance.recorded.programs import PROGRAMS
@@ -28,10 +28,10 @@ from tests.conformance.recorded.programs import PROGRAMS
 _DOCS: Final = Path(__file__).parents[2] / "docs"
 PAGE: Final = _DOCS / "measurements" / "mxnet.md"
 LEFT_OUT: Final = (
-    "gluon", "np", "npx", "numpy", "ndarray.np", "ndarray.numpy", "ndarray.sparse", "symbol.np",
-    "symbol.numpy", "symbol.sparse",
+    "np", "npx", "numpy", "ndarray.np", "ndarray.numpy", "ndarray.sparse", "symbol.np", "symbol.numpy",
+    "symbol.sparse",
 )  # fmt: skip
-"""Gluon, MXNet's NumPy and sparse arrays, which operad leaves out as a whole."""
+"""MXNet's NumPy and sparse arrays, which operad leaves out as a whole."""
 
 _HEAD: Final = """\
 # MXNet's programs, in figures
@@ -76,6 +76,7 @@ def _facts() -> Iterator[str]:
         *_imports(),
         *_api(),
         *_operators(),
+        *_gluon(),
         Row("results of short programs", len(PROGRAMS)),
     ]
     yield "## Facts by kind\n"
@@ -150,6 +151,19 @@ def _operators() -> Iterator[Row]:
         yield Row(kind, total[kind], differing[kind])
 
 
+def _gluon() -> Iterator[Row]:
+    recorded = gluon.names()
+    found = [(module, one) for module in recorded for one in api.findings(module, recorded[module])]
+    sizes = {module: sum(map(_size, names.values())) for module, names in recorded.items()}
+    absent = sum(sizes[module] if one.name == module else 1 for module, one in found)
+    yield Row("names of Gluon, with their signatures", sum(sizes.values()), absent=absent)
+    yield Row("behaviour of Gluon", len(gluon.record()), len(gluon.rows()))
+
+
+def _size(recorded: object) -> int:
+    return len(recorded) if isinstance(recorded, dict) else 1
+
+
 def _files() -> Iterator[str]:
     errors = imports().errors
     count = len(paths())
@@ -185,7 +199,7 @@ def _names() -> Iterator[str]:
             (words, f"{len(some):,}", f"{(here := _here(some)):,}", f"{100 * here / len(some):.0f} %")
             for words, some in (
                 ("all", names),
-                ("outside of Gluon, MXNet's NumPy and sparse arrays", asked),
+                ("outside of MXNet's NumPy and sparse arrays", asked),
             )
         ),
     )

@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +42,13 @@ def main() -> None:
     behaviour.RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-def in_a_child(fact: str, text: str) -> Any:
+def in_a_child(fact: str, text: str, outcome: Callable[..., Any] = behaviour.outcome) -> Any:
     """The outcome in a list, from a process of its own; None if that process ended early."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         with os.fdopen(writer, "w") as pipe:
-            pipe.write(json.dumps([behaviour.outcome(fact, text, mx)]))
+            pipe.write(json.dumps([outcome(fact, text, mx)]))
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as pipe:

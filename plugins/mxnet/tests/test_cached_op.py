@@ -37,3 +37,9 @@ def test_states_are_among_the_inputs_and_updated() -> None:
 def test_another_number_of_arrays_is_refused() -> None:
     with pytest.raises(ArgumentError, match="got 0 arrays, expected 1: x"):
         nd.CachedOp(sym.tanh(sym.var("x")))()
+
+
+def test_lengths_that_others_tell_complete_the_shapes_of_made_arrays() -> None:
+    cached = nd.CachedOp(sym.zeros(shape=(0, 2)) + sym.var("x"))
+    for length in (3, 1):
+        assert cached(nd.ones((length, 2))).shape == (length, 2)

@@ -81,11 +81,11 @@ def test_a_program_whose_names_are_all_here_needs_nothing(port: Any) -> None:
 
 
 def test_each_place_of_an_absent_name_is_told_and_what_to_do(port: Any, tmp_path: Path) -> None:
-    code, told = port(a="import mxnet as mx\nmx.gluon.nn.Dense(1)", b="from mxnet.gluon import nn\nnn.Dense")
-    (gluon,) = told["names"]
-    assert (code, gluon["name"], gluon["standing"]) == (1, "gluon", "absent")
-    assert "mx.mod.Module" in gluon["why"]
-    assert gluon["places"] == [f"{tmp_path}/a.py:2", f"{tmp_path}/b.py:1", f"{tmp_path}/b.py:2"]
+    code, told = port(a="import mxnet as mx\nmx.rtc.CudaModule(1)", b="from mxnet.rtc import x\nx.y")
+    (rtc,) = told["names"]
+    assert (code, rtc["name"], rtc["standing"]) == (1, "rtc", "absent")
+    assert "CuPy" in rtc["why"]
+    assert rtc["places"] == [f"{tmp_path}/a.py:2", f"{tmp_path}/b.py:1", f"{tmp_path}/b.py:2"]
 
 
 def test_one_line_installs_all_that_is_missing(port: Any, monkeypatch: pytest.MonkeyPatch) -> None:

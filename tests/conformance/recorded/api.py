@@ -79,16 +79,21 @@ def _count(recorded: Any) -> int:
     return sum(map(_count, recorded.values())) if isinstance(recorded, dict) else recorded is not None
 
 
-def findings(module: str) -> Iterator[Finding]:
-    """All that a program which imports from `mxnet.<module>` would miss in operad."""
+def findings(module: str, recorded: dict[str, Any] | None = None) -> Iterator[Finding]:
+    """All that a program which imports from `mxnet.<module>` would miss in operad.
+
+    Args:
+        module: Its name.
+        recorded: Names and signatures of the module; None: those of `api.json`.
+    """
     try:
         # Not imported: an import statement would leave the module where plugins' names come and go.
         whole = attrgetter(module)(od) if module else od
     except AttributeError as error:
         yield Finding(module, "absent", str(error))
         return
-    for name, recorded in _record()[module].items():
-        yield from _compared(whole, f"{module}.{name}".lstrip("."), name, recorded)
+    for name, kept in (_record()[module] if recorded is None else recorded).items():
+        yield from _compared(whole, f"{module}.{name}".lstrip("."), name, kept)
 
 
 def _record() -> dict[str, dict[str, Any]]:
@@ -173,4 +178,8 @@ def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return repr(tuple(value))
     text = repr(value)
-    return type(value).__name__ if " at 0x" in text or text.startswith("<") else text
+    name = type(value).__name__
+    is_short = " at 0x" in text or text.startswith(
+        ("<", f"{name}(")
+    )  # MXNet's initializers have no other text
+    return name if is_short else text

@@ -56,14 +56,21 @@ def absent() -> list[str]:
     return [name for entry in _TABLE["absent"] for name in entry["names"]]
 
 
-def outcome(fact: str, text: str, mx: Any) -> Any:
-    """Value that the text gives, as JSON has it, or `{"raises": [classes of the error]}`."""
+def outcome(fact: str, text: str, mx: Any, more: Mapping[str, Any] | None = None) -> Any:
+    """Value that the text gives, as JSON has it, or `{"raises": [classes of the error]}`.
+
+    Args:
+        fact: Its name.
+        text: Its program.
+        mx: The library.
+        more: What programs may name besides.
+    """
     np.random.seed(7)
     mx.random.seed(7)
     *first, last = ast.parse(text.strip()).body
     assert isinstance(last, ast.Expr), f"{fact} ends in no expression"
     names = {"mx": mx, "np": np, "nd": mx.nd, "sym": mx.sym, "var": mx.sym.Variable, "json": json}
-    names |= probes.names(mx)
+    names |= probes.names(mx) | dict(more or {})
     with TemporaryDirectory() as folder, chdir(folder), mx.name.NameManager():
         try:
             exec(compile(ast.Module(first, []), fact, "exec"), names)  # noqa: S102 - the record's own text

@@ -13,18 +13,26 @@ from operad import Context, NDArray, nd
 def zeros(
     shape: Any, ctx: Context | None = None, dtype: object = None, stype: str | None = None, **params: Any
 ) -> NDArray:
-    """A new array of zeros; the operator `_zeros`. The storage type can be "default" only."""
+    """A new array of zeros; the operator `_zeros`. The storage type can be "default" only.
+
+    A name and attributes such as `__layout__` are taken, as of recurrent cells' states, and mean nothing.
+    """
     if dtype is None and stype is None and not params:  # which is quicker
         return nd.make("_zeros", ctx, shape=shape)
     nd.check_dense("zeros", stype)
-    return nd.make("_zeros", ctx, shape=shape, dtype=dtype, **params)
+    return nd.make("_zeros", ctx, shape=shape, dtype=dtype, **_of_arrays(params))
 
 
 def ones(shape: Any, ctx: Context | None = None, dtype: object = None, **params: Any) -> NDArray:
-    """A new array of ones; the operator `_ones`."""
+    """A new array of ones; the operator `_ones`. A name and attributes are taken as by `zeros`."""
     if dtype is None and not params:
         return nd.make("_ones", ctx, shape=shape)
-    return nd.make("_ones", ctx, shape=shape, dtype=dtype, **params)
+    return nd.make("_ones", ctx, shape=shape, dtype=dtype, **_of_arrays(params))
+
+
+def _of_arrays(params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters, without what a symbol alone has."""
+    return {key: value for key, value in params.items() if key != "name" and not key.startswith("__")}
 
 
 def full(

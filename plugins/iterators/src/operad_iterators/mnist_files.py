@@ -75,7 +75,7 @@ class MNISTIter(FileRowIter):
         input_shape: int | Iterable[int] | None = None,
     ) -> None:
         who, kind = "MNISTIter", dtype_of(dtype)
-        images, labels = _read_idx(who, image, 3, kind), _read_idx(who, label, 1, kind)
+        images, labels = read_idx(who, image, 3, kind), read_idx(who, label, 1, kind)
         if len(images) != len(labels):
             raise ShapeError(
                 f"{who}: {str(label)!r} has {len(labels)} labels, "
@@ -100,7 +100,7 @@ class MNISTIter(FileRowIter):
             self.reset()
 
 
-def _read_idx(
+def read_idx(
     who: str, path: str | os.PathLike[str], num_axes: int, dtype: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
     """The elements of an idx file; refuses sizes whose arrays of `dtype` would be too large."""

@@ -10,7 +10,8 @@ import operad as od
 from operad import NDArray, Symbol
 from operad.errors import ArgumentError
 from operad.graph import OpNode
-from operad.imperative import Invoker
+from operad.imperative import Invoker, find_invoker
+from operad.operator import OperatorProperty
 
 
 @final
@@ -32,7 +33,7 @@ class CachedOp:
     """
 
     def __init__(self, sym: Symbol, flags: Iterable[tuple[str, Any]] = ()) -> None:
-        self._graph = sym.graph
+        self._graph, self._sym = sym.graph, sym
         self._inputs = sym.list_inputs()
         self._compiled = od.compile(self._outputs)
 
@@ -58,14 +59,33 @@ class CachedOp:
     def _outputs(self, *args: NDArray) -> list[NDArray]:
         """The graph as a function of arrays, to be traced."""
         given, values = iter(args), dict[Any, Any]()
+        completed = self._completed(args)
         for node in self._graph.nodes:
             if isinstance(node, OpNode):
                 inputs = [values[entry.node][entry.index] for entry in node.inputs]
                 # A node has its states behind its arguments; a call may have them elsewhere.
                 positions = node.op.input_positions() or range(len(inputs))
                 inputs = [x for _, x in sorted(zip(positions, inputs, strict=True), key=itemgetter(0))]
-                found = Invoker(node.op)(inputs, ctx=args[0].ctx if args else None, cls=NDArray)
+                op = completed.get(node.name, node.op)
+                found = Invoker(op)(inputs, ctx=args[0].ctx if args else None, cls=NDArray)
                 values[node] = found if isinstance(found, list) else [found]
             else:
                 values[node] = [next(given)]
         return [values[entry.node][entry.index] for entry in self._graph.outputs]
+
+    def _completed(self, args: Iterable[NDArray]) -> dict[str, OperatorProperty]:
+        """Operators that make arrays of shapes with axes of length 0, with the lengths that others tell."""
+        partial = [
+            x for x in self._graph.op_nodes if not x.inputs and 0 in (getattr(x.op, "shape", None) or ())
+        ]
+        if not partial:
+            return {}
+        internals = self._sym.get_internals()
+        given = {name: array.shape for name, array in zip(self._inputs, args, strict=True)}
+        shapes = dict(zip(internals.list_outputs(), internals.infer_shape_partial(**given)[1], strict=True))
+        return {
+            x.name: find_invoker(type(x.op), {**x.op.get_params(), "shape": shapes[f"{x.name}_output"]})[
+                0
+            ].prop
+            for x in partial
+        }

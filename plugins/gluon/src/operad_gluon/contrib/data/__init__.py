@@ -1,0 +1,3 @@
+"""`gluon.contrib.data`: a sampler of every k-th sample."""
+
+from operad_gluon.contrib.data.sampler import IntervalSampler as IntervalSampler
