@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from operad_convolution.onnx_resize import resize
+
 
 def _windows(op: Any) -> dict[str, Any]:
     return {
@@ -71,4 +73,79 @@ EXPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {
     "Convolution": convolution,
     "Deconvolution": deconvolution,
     "UpSampling": upsampling,
+}
+
+
+def _imported(node: Any) -> Any:
+    """Convolution; padding that differs before and behind is made apart."""
+    kernel = node.attr("kernel_shape") or node.shape(1)[2:]
+    window = node.windows(kernel)
+    data, pad = node.padded(window, 0.0)
+    return node.call(
+        "Convolution", data, *node.syms(1), kernel=window.kernel, stride=window.stride, dilate=window.dilate, pad=pad,
+        num_filter=node.shape(1)[0], num_group=node.attr("group", 1), no_bias=not node.has(2),
+    )  # fmt: skip
+
+
+def _transposed(node: Any) -> Any:
+    """Deconvolution, and a part of it where the pads differ before and behind."""
+    group, shape = node.attr("group", 1), node.shape(1)
+    kernel = tuple(node.attr("kernel_shape") or shape[2:])
+    count = len(kernel)
+    stride, dilate = (tuple(node.attr(key) or (1,) * count) for key in ("strides", "dilations"))
+    adj = tuple(node.attr("output_padding") or (0,) * count)
+    before, after = _cropped(node, kernel, stride, dilate, adj)
+    is_even = before == after and all(0 <= p for p in before)
+    made = node.call(
+        "Deconvolution", *node.syms(), kernel=kernel, stride=stride, dilate=dilate,
+        pad=before if is_even else (0,) * count, adj=(0,) * count, num_filter=shape[1] * group, num_group=group,
+        no_bias=not node.has(2),
+    ) if not any(adj) else _widened(node, kernel, stride, dilate, adj, shape[1] * group, group)  # fmt: skip
+    if is_even and not any(adj):
+        return made
+    for axis in range(count):
+        end = -after[axis] if after[axis] > 0 else None
+        made = node.call("slice_axis", made, axis=axis + 2, begin=before[axis], end=end)
+    return made
+
+
+def _widened(
+    node: Any, kernel: Any, stride: Any, dilate: Any, adj: Any, filters: int, group: int
+) -> Any:
+    """The whole transposed convolution, longer at the end by `adj`, where only the bias is."""
+    made = node.call(
+        "Deconvolution", *node.syms()[:2], kernel=kernel, stride=stride, dilate=dilate, num_filter=filters,
+        num_group=group, no_bias=True,
+    )  # fmt: skip
+    made = node.pad(made, [(0, 0), (0, 0), *((0, n) for n in adj)], 0.0)
+    if node.has(2):
+        bias = node.reshape(node.sym(2), (1, -1, *(1,) * len(kernel)))
+        made = node.call("broadcast_add", made, bias)
+    return made
+
+
+def _cropped(node: Any, kernel: Any, stride: Any, dilate: Any, adj: Any) -> Any:
+    """What is taken off before and behind each axis."""
+    count = len(kernel)
+    auto, pads = node.attr("auto_pad", "NOTSET"), node.attr("pads")
+    wanted = node.attr("output_shape")
+    if wanted is None and auto not in ("SAME_UPPER", "SAME_LOWER"):
+        pads = tuple(pads or (0,) * 2 * count)
+        return pads[:count], pads[count:]
+    lengths = node.whole(node.lengths()[2:])
+    wanted = wanted[-count:] if wanted else [n * s for n, s in zip(lengths, stride, strict=True)]
+    total = [
+        s * (n - 1) + o + (k - 1) * d + 1 - w
+        for s, n, o, k, d, w in zip(stride, lengths, adj, kernel, dilate, wanted, strict=True)
+    ]
+    small = tuple(t // 2 for t in total)
+    large = tuple(t - t // 2 for t in total)
+    return (small, large) if auto == "SAME_UPPER" else (large, small)
+
+
+IMPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {
+    "Conv": _imported,
+    "ConvTranspose": _transposed,
+    "Resize": resize,
+    "Upsample": resize,
 }

@@ -6,3 +6,5 @@ graphs, and ONNX operators that belong to no operator here.
 
 from operad_onnx.export import export as export
 from operad_onnx.export import newest_opset as newest_opset
+from operad_onnx.load import Model as Model
+from operad_onnx.load import load as load

@@ -103,11 +103,11 @@ class _Writer:
         opset: int,
     ) -> None:
         self._graph = graph
-        self._sink = Sink(opset)
         names = [*graph.list_arguments(), *graph.list_auxiliary_states()]
         if unknown := [name for name in shapes if name not in names]:
             raise ArgumentError(f"export: {unknown[0]!r} is no argument; they are {', '.join(names)}")
         self._params = {name: params[name] for name in names if name in params and name not in shapes}
+        self._sink = Sink(opset, self._params)
         self._lengths = _probed(shapes)
         self._symbols = {pair: name for name, pair in self._lengths.items()}
         self._specs = self._inferred(shapes, types)

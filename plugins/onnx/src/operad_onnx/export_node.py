@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, NoReturn, final
 
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+import operad
 from operad.errors import UnsupportedError
 from operad.operator import OperatorProperty
 from operad_onnx.element_types import number_of
 
 Lengths = tuple[int | None, ...]
+
+_AXES_AS_INPUT: Final = {"ReduceSum": 13}
+"""Version of the standard since which a reduction's axes are an input; 18 for the others."""
 
 
 @final
@@ -40,11 +44,13 @@ class Sink:
     Attributes:
         nodes: In order.
         constants: By name.
+        arrays: The parameters, by name.
         sources: An input and its axis, for each length that differs from run to run.
     """
 
-    def __init__(self, opset: int) -> None:
+    def __init__(self, opset: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         self.opset = opset
+        self.arrays = arrays
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, onnx.TensorProto] = {}
         self.domains: set[str] = set()
@@ -133,6 +139,10 @@ class ExportNode:
         """Constant of whole numbers, as shapes, axes and positions are."""
         return self.const(values, np.int64)
 
+    def ints_scalar(self, value: int) -> str:
+        """A whole number without axes."""
+        return self.const(value, np.int64)
+
     def cast(self, value: str, dtype: Any) -> str:
         """A value in another element type."""
         return str(self.add("Cast", value, to=number_of(dtype)))
@@ -196,3 +206,79 @@ class ExportNode:
                 found = self.add("Shape", name, start=axis, end=axis + 1)
                 return str(found if factor == 1 else self.add("Mul", found, self.ints(factor)))
         self.refuse("a length of its output is no multiple of one of the inputs'; export it with numbers")
+
+    # What rules of many packages need, with what differs between versions of the standard.
+
+    def compare(self, kind: str, one: str, other: str, *, negate: bool = False) -> str:
+        """A comparison, 0 or 1 in the output's element type."""
+        made = self.add(kind, one, other)
+        return self.cast(self.add("Not", made) if negate else made, self.out_dtypes[0])
+
+    def truth(self, value: str) -> str:
+        """Whether each element is other than 0."""
+        return self.cast(value, np.bool_)
+
+    def logical(self, kind: str, *values: str) -> str:
+        """And, Or, Xor or Not of what is other than 0, in the output's element type."""
+        return self.cast(self.add(kind, *map(self.truth, values)), self.out_dtypes[0])
+
+    def floor_mod(self, one: str, other: str) -> str:
+        """The remainder with the sign of `other`."""
+        if self.out_dtypes[0].kind != "f":
+            return str(self.add("Mod", one, other))
+        whole = self.add("Floor", self.add("Div", one, other))
+        return str(self.add("Sub", one, self.add("Mul", other, whole)))
+
+    def hypot(self, one: str, other: str) -> str:
+        """`sqrt(one^2 + other^2)`."""
+        squares = [self.add("Mul", value, value) for value in (one, other)]
+        return str(self.add("Sqrt", self.add("Add", *squares)))
+
+    def reduce(self, kind: str, value: str, axes: Sequence[int] | None = None, keepdims: bool = True) -> str:
+        """A reduction over axes, all for None."""
+        keep = int(keepdims)
+        if axes is None:
+            return str(self.add(kind, value, keepdims=keep))
+        if self.opset >= _AXES_AS_INPUT.get(kind, 18):
+            return str(self.add(kind, value, self.ints(*axes), keepdims=keep))
+        return str(self.add(kind, value, axes=tuple(axes), keepdims=keep))
+
+    def slice(self, value: str, starts: Any, ends: Any, axes: Any, steps: Any = ()) -> str:
+        """A part along axes."""
+        more = [self.ints(*steps)] if steps else []
+        return str(self.add("Slice", value, self.ints(*starts), self.ints(*ends), self.ints(*axes), *more))
+
+    def squeeze(self, value: str, *axes: int) -> str:
+        """A value without axes of length 1."""
+        return str(self.add("Squeeze", value, self.ints(*axes)))
+
+    def unsqueeze(self, value: str, *axes: int) -> str:
+        """A value with new axes."""
+        return str(self.add("Unsqueeze", value, self.ints(*axes)))
+
+    def split(self, value: str, lengths: Sequence[int], axis: int) -> tuple[str, ...]:
+        """Parts along an axis."""
+        made = self.add("Split", value, self.ints(*lengths), outputs=len(lengths), axis=axis)
+        return (made,) if isinstance(made, str) else tuple(made)
+
+    def swap_last(self, value: str, rank: int) -> str:
+        """A value with its last two axes exchanged."""
+        return str(self.add("Transpose", value, perm=(*range(rank - 2), rank - 1, rank - 2)))
+
+    def array(self, index: int) -> np.ndarray[Any, Any]:
+        """The array of an input that is a parameter.
+
+        Raises:
+            UnsupportedError: It is computed, or an input of the model.
+        """
+        found = self._sink.arrays.get(self.inputs[index])
+        if found is None:
+            self.refuse(f"input {index} ({self.inputs[index]!r}) must be among the parameters")
+        return found
+
+    def of_shapes(self) -> str:
+        """The output of an operator that reads shapes alone, as a constant."""
+        pairs = zip(self.shapes, self.dtypes, strict=True)
+        zeros = [operad.nd.zeros(tuple(n or 1 for n in shape), dtype=dtype) for shape, dtype in pairs]
+        params = {name: value for name, value in self.op.get_params().items() if value != "None"}
+        return self.const(getattr(operad.nd, self.op.name)(*zeros, **params).asnumpy(), self.out_dtypes[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import product
 from math import prod
 from typing import Any, Final
 
@@ -57,4 +58,108 @@ def adaptive(node: Any) -> Any:
 EXPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {
     "Pooling": pooling,
     "_contrib_AdaptiveAvgPooling2D": adaptive,
+}
+
+
+def _largest(node: Any) -> Any:
+    """The largest of each window; of a dilated one, of its elements taken apart."""
+    if node.num_outputs > 1:
+        node.refuse("places of the largest elements have no counterpart")
+    window = node.windows(node.attr("kernel_shape"))
+    lowest = float("-inf") if node.dtype().kind == "f" else 0
+    if set(window.dilate) != {1}:
+        return _dilated(node, window, lowest)
+    data, pad = node.padded(window, lowest)
+    if node.dtype().kind != "f":
+        return node.cast(_pooled(node, node.cast(data, "float64"), "max", window, pad), node.dtype())
+    return _pooled(node, data, "max", window, pad)
+
+
+def _pooled(node: Any, data: Any, kind: str, window: Any, pad: Any, **params: Any) -> Any:
+    return node.call(
+        "Pooling", data, kernel=window.kernel, stride=window.stride, pad=pad, pool_type=kind, **params
+    )
+
+
+def _dilated(node: Any, window: Any, lowest: float) -> Any:
+    """The largest of as many strided parts as a window has elements."""
+    data, _ = node.padded(window, lowest, always=True)
+    lengths, made = node.whole(node.lengths_of(data)[2:]), None
+    outs = [(n - (k - 1) * d - 1) // s + 1 for n, k, d, s in zip(lengths, window.kernel, window.dilate, window.stride, strict=True)]
+    for place in product(*map(range, window.kernel)):
+        begin = [p * d for p, d in zip(place, window.dilate, strict=True)]
+        end = [b + s * (o - 1) + 1 for b, s, o in zip(begin, window.stride, outs, strict=True)]
+        part = node.call(
+            "slice", data, begin=(None, None, *begin), end=(None, None, *end), step=(None, None, *window.stride)
+        )
+        made = part if made is None else node.call("_maximum", made, part)
+    return made
+
+
+def _average(node: Any) -> Any:
+    """Means; where padding counts for some windows only, sums over how many elements are there."""
+    window = node.windows(node.attr("kernel_shape"))
+    counts_pads = bool(node.attr("count_include_pad", 0))
+    if window.is_plain:
+        return _pooled(node, node.sym(), "avg", window, window.before, count_include_pad=counts_pads)
+    data, _ = node.padded(window, 0.0, always=True)
+    ones = node.call("ones_like", node.sym())
+    if counts_pads:
+        ones = node.pad(ones, [(0, 0), (0, 0), *zip(window.before, window.given_after, strict=True)], 1.0)
+        extra = [(0, a - g) for a, g in zip(window.after, window.given_after, strict=True)]
+        ones = node.pad(ones, [(0, 0), (0, 0), *extra], 0.0)
+    else:
+        ones, _ = node.padded(window, 0.0, always=True, symbol=ones)
+    sums = []
+    for each in (data, ones):
+        if set(window.dilate) == {1}:
+            sums.append(_pooled(node, each, "sum", window, (0,) * len(window.kernel)))
+        else:
+            sums.append(_summed(node, each, window))
+    return node.call("elemwise_div", *sums)
+
+
+def _summed(node: Any, data: Any, window: Any) -> Any:
+    """Sums of dilated windows: a convolution of each channel with ones."""
+    import numpy as np  # noqa: PLC0415 - rules are read where no model is
+
+    channels = node.whole(node.lengths()[1:2])[0]
+    ones = node.const(np.ones((channels, 1, *window.kernel)), node.dtype())
+    return node.call(
+        "Convolution", data, ones, kernel=window.kernel, stride=window.stride, dilate=window.dilate,
+        num_filter=channels, num_group=channels, no_bias=True,
+    )  # fmt: skip
+
+
+def _norms(node: Any) -> Any:
+    """LpPool: the root of the powers' sums."""
+    window, power = node.windows(node.attr("kernel_shape")), float(node.attr("p", 2))
+    powers = node.call("_power_scalar", node.call("abs", node.sym()), scalar=power)
+    data, _ = node.padded(window, 0.0, always=True, symbol=powers)
+    if set(window.dilate) == {1}:
+        total = _pooled(node, data, "sum", window, (0,) * len(window.kernel))
+    else:
+        total = _summed(node, data, window)
+    return node.call("_power_scalar", total, scalar=1 / power)
+
+
+def _global(kind: str) -> Callable[[Any], Any]:
+    """Reductions over all axes behind the channels."""
+
+    def rule(node: Any) -> Any:
+        axes, data = tuple(range(2, node.rank())), node.sym()
+        if kind != "lp":
+            return node.call("mean" if kind == "avg" else "max", data, axis=axes, keepdims=True)
+        power = float(node.attr("p", 2))
+        total = node.call("sum", node.call("_power_scalar", node.call("abs", data), scalar=power), axis=axes, keepdims=True)
+        return node.call("_power_scalar", total, scalar=1 / power)
+
+    return rule
+
+
+IMPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {
+    "MaxPool": _largest,
+    "AveragePool": _average,
+    "LpPool": _norms,
+    **{name: _global(kind) for kind, name in _GLOBAL.items()},
 }
