@@ -84,7 +84,7 @@ def _coordinates(old: int, new: int, scale: float, part: Any, mode: str) -> Arra
     if mode == "asymmetric":
         return x / scale
     if mode == "align_corners":
-        return x * (old - 1) / (new - 1) if new > 1 else np.zeros(1)
+        return x * (old - 1) / (old * scale - 1) if new > 1 else np.zeros(1)
     if mode == "pytorch_half_pixel" and new <= 1:
         return np.zeros(new)
     if mode == "half_pixel_symmetric":
@@ -119,10 +119,9 @@ def _matrix(node: Any, places: Array, length: int, scale: float) -> Array:
         distances = np.abs(columns - place) / spread
         shares = _cubic(distances, node.attr("cubic_coeff_a", -0.75)) if is_cubic else np.maximum(1 - distances, 0)
         inside = (columns >= 0) & (columns < length)
-        if node.attr("exclude_outside", 0) or node.attr("antialias", 0):
+        if node.attr("exclude_outside", 0):
             shares = shares * inside
-        if node.attr("exclude_outside", 0) or spread > 1 or node.attr("antialias", 0):
-            shares = shares / shares.sum()
+        shares = shares / shares.sum()
         np.add.at(matrix[row], np.clip(columns, 0, length - 1), shares)
     return matrix
 

@@ -95,6 +95,8 @@ def _transposed(node: Any) -> Any:
     stride, dilate = (tuple(node.attr(key) or (1,) * count) for key in ("strides", "dilations"))
     adj = tuple(node.attr("output_padding") or (0,) * count)
     before, after = _cropped(node, kernel, stride, dilate, adj)
+    adj = tuple(a - min(n, 0) for a, n in zip(adj, after, strict=True))
+    after = tuple(max(n, 0) for n in after)
     is_even = before == after and all(0 <= p for p in before)
     made = node.call(
         "Deconvolution", *node.syms(), kernel=kernel, stride=stride, dilate=dilate,
@@ -138,9 +140,9 @@ def _cropped(node: Any, kernel: Any, stride: Any, dilate: Any, adj: Any) -> Any:
         s * (n - 1) + o + (k - 1) * d + 1 - w
         for s, n, o, k, d, w in zip(stride, lengths, adj, kernel, dilate, wanted, strict=True)
     ]
-    small = tuple(t // 2 for t in total)
-    large = tuple(t - t // 2 for t in total)
-    return (small, large) if auto == "SAME_UPPER" else (large, small)
+    small = tuple(max(t, 0) // 2 for t in total)
+    large = tuple(t - s for t, s in zip(total, small, strict=True))
+    return (small, large) if auto == "SAME_UPPER" or min(total) < 0 else (large, small)
 
 
 IMPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {

@@ -56,6 +56,11 @@ def _half_away(node: Any) -> Any:
     return node.add("Mul", node.add("Sign", node.inputs[0]), whole)
 
 
+def _half_down(node: Any) -> Any:
+    """Halves to the smaller number."""
+    return node.add("Ceil", node.add("Sub", node.inputs[0], node.const(0.5)))
+
+
 def _cast(node: Any) -> Any:
     return node.cast(node.inputs[0], node.out_dtypes[0])
 
@@ -127,7 +132,7 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     "log10": _log(10),
     "degrees": _scaled(180 / pi),
     "radians": _scaled(pi / 180),
-    "rint": "Round",
+    "rint": _half_down,
     "round": _half_away,
     "_contrib_round_ste": _half_away,
     "_contrib_sign_ste": "Sign",
@@ -189,6 +194,14 @@ def _typed_like(node: Any) -> Any:
     return node.call("Cast", node.sym(), dtype=node.dtype(1).name)
 
 
+def _half_even(node: Any) -> Any:
+    """Halves to even numbers: of `y = floor(x + 1/2)` 1 is taken where y is odd and x a half."""
+    up = node.call("floor", node.call("_plus_scalar", node.sym(), scalar=0.5))
+    is_half = node.call("_equal_scalar", node.call("elemwise_sub", up, node.sym()), scalar=0.5)
+    odd = node.call("_mod_scalar", up, scalar=2)
+    return node.call("elemwise_sub", up, node.call("elemwise_mul", is_half, odd))
+
+
 def _not(node: Any) -> Any:
     return node.cast(node.call("logical_not", node.sym()), "bool")
 
@@ -231,7 +244,7 @@ def _is_inf(node: Any) -> Any:
 IMPORTS: Final[Mapping[str, Rule]] = {
     **{kind: name for name, kind in _SAME.items() if name != "_copy"},
     "Identity": "identity",
-    "Round": "rint",
+    "Round": _half_even,
     "Clip": _clipped,
     "Cast": _typed,
     "CastLike": _typed_like,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, Final
 
+import numpy as np
+
 Rule = str | Callable[[Any], Any]
 
 
@@ -193,7 +195,7 @@ def _counted(node: Any, index: int, length: int | None) -> Any:
         if (value >= 0).all():
             return node.sym(index)
         if length is not None:
-            return node.const(value % length, "int64")
+            return node.const(np.where(value < 0, value + length, value), "int64")
     if length is None:
         node.refuse("indices may count from the end of an axis without a length; give shapes")
     indices = node.sym(index)
@@ -221,16 +223,12 @@ def _elements(node: Any) -> Any:
 def _along(node: Any, shape: tuple[int, ...], axis: int, indices: Any) -> Any:
     if indices is not None:
         return node.cast(indices, "int64")
-    import numpy as np  # noqa: PLC0415 - rules are read where no model is
-
     turned = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
     return node.const(np.broadcast_to(turned, shape), "int64")
 
 
 def _points(node: Any) -> Any:
     """GatherND: coordinates go to the front; rows of a batch get their own."""
-    import numpy as np  # noqa: PLC0415 - rules are read where no model is
-
     batch, rank = node.attr("batch_dims", 0), node.rank(1)
     indices = node.sym(1)
     if node.is_const(1):
@@ -247,30 +245,34 @@ def _points(node: Any) -> Any:
 
 
 def _scatter(node: Any) -> Any:
-    if node.attr("reduction", "none") != "none":
-        node.refuse(f"reduction {node.attr('reduction')!r} has no counterpart")
     rank = node.rank(1)
-    indices = node.call("transpose", node.sym(1), axes=(rank - 1, *range(rank - 1)))
+    return _written(node, node.call("transpose", node.sym(1), axes=(rank - 1, *range(rank - 1))))
+
+
+def _written(node: Any, indices: Any) -> Any:
+    """Updates in place of the data, or added to them."""
+    reduction = node.attr("reduction", "none")
+    if reduction == "add":
+        added = node.call("_backward_gather_nd", node.sym(2), indices, shape=node.shape())
+        return node.call("elemwise_add", node.sym(), added)
+    if reduction != "none":
+        node.refuse(f"reduction {reduction!r} has no counterpart")
     return node.call("_scatter_set_nd", node.sym(0), node.sym(2), indices, shape=node.shape())
 
 
 def _scatter_elements(node: Any) -> Any:
     """ScatterElements as ScatterND over all positions of the indices."""
-    if node.attr("reduction", "none") != "none":
-        node.refuse(f"reduction {node.attr('reduction')!r} has no counterpart")
     axis, shape = node.axis(0), node.shape(1)
     indices = _counted(node, 1, node.shape()[axis])
     places = [_along(node, shape, other, indices if other == axis else None) for other in range(len(shape))]
-    stacked = node.call("stack", *places, axis=0)
-    return node.call("_scatter_set_nd", node.sym(0), node.sym(2), stacked, shape=node.shape())
+    return _written(node, node.call("stack", *places, axis=0))
 
 
 def _hot(node: Any) -> Any:
     """OneHot: the new axis goes to its place."""
     depth, values, axis = int(node.scalar(1)), node.value(2), node.attr("axis", -1)
-    indices, rank = node.sym(), node.rank() + 1
-    if node.dtype().kind != "u":
-        indices = node.call("_mod_scalar", indices, scalar=depth) if _wraps(node) else indices
+    rank = node.rank() + 1
+    indices = _counted(node, 0, depth) if node.dtype().kind != "u" else node.sym()
     made = node.call(
         "one_hot", indices, depth=depth, on_value=float(values[1]), off_value=float(values[0]),
         dtype=values.dtype.name,
@@ -280,16 +282,8 @@ def _hot(node: Any) -> Any:
     return made if axis == rank - 1 else node.call("transpose", made, axes=tuple(order))
 
 
-def _wraps(node: Any) -> bool:
-    """Whether indices may count from the end; those outside on both sides are none."""
-    depth = int(node.scalar(1))
-    return not node.is_const(0) or bool((abs(node.value(0)) <= depth).all())
-
-
 def _chosen(node: Any) -> Any:
     """Where, after a broadcast of all three."""
-    import numpy as np  # noqa: PLC0415 - rules are read where no model is
-
     lengths = [tuple(-1 if n is None else n for n in node.lengths(index)) for index in range(3)]
     if len({*lengths}) == 1:
         return node.call("where", *node.syms())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import numpy as np
+
 Rule = str | Callable[[Any], Any]
 
 _NO_FACTORS: Final = "ONNX has no factorization of matrices"
@@ -128,7 +130,10 @@ def _matmul(node: Any) -> Any:
     if ranks[0] == 1:
         one = node.call("expand_dims", one, axis=0)
     left, right = _alike(node, one, other)
-    made = node.call("_linalg_gemm2", left, right)
+    dtype = node.dtype()
+    wide = dtype if dtype.name in ("float32", "float64") else "float64" if dtype.kind in "iu" else "float32"
+    made = node.call("_linalg_gemm2", node.cast(left, wide), node.cast(right, wide))
+    made = node.cast(made, dtype)
     return node.call("squeeze", made, axis=-2) if ranks[0] == 1 else made
 
 
@@ -177,8 +182,6 @@ def _einsum(node: Any) -> Any:
 
 def _triangle(node: Any) -> Any:
     """The upper or lower triangle; zeros elsewhere."""
-    import numpy as np  # noqa: PLC0415 - rules are read where no model is
-
     rows, columns = node.whole(node.lengths()[-2:])
     k, make = int(node.scalar(1, 0)), np.triu if node.attr("upper", 1) else np.tril
     mask = node.const(make(np.ones((rows, columns)), k).reshape((1,) * (node.rank() - 2) + (rows, columns)), "bool")

@@ -85,16 +85,18 @@ def _batch_normalization(node: Any) -> Any:
 
 def _layer_normalization(node: Any) -> Any:
     """LayerNorm over one axis; over several, they are made one."""
-    if node.num_outputs > 1:
-        node.refuse("mean and deviation as outputs have no counterpart")
     lengths, axis = node.lengths(), node.axis(-1)
     rank, data, rest = len(lengths), node.sym(), node.whole(lengths[axis:])
     size = int(np.prod(rest))
     gamma = _row(node, 1, size, 1.0)
     beta = _row(node, 2, size, 0.0)
     flat = data if axis == rank - 1 else node.reshape(data, (*(0,) * axis, -1))
-    made = node.call("LayerNorm", flat, gamma, beta, axis=-1, eps=node.attr("epsilon", 1e-5))
-    return made if axis == rank - 1 else node.reshape(made, (*(0,) * axis, *rest))
+    made = node.call("LayerNorm", flat, gamma, beta, axis=-1, eps=node.attr("epsilon", 1e-5), output_mean_var=True)
+    output = made[0] if axis == rank - 1 else node.reshape(made[0], (*(0,) * axis, *rest))
+    if node.num_outputs == 1:
+        return output
+    column = (*(0,) * axis, *(1,) * (rank - axis))
+    return [output, node.reshape(made[1], column), node.reshape(node.call("reciprocal", made[2]), column)]
 
 
 def _row(node: Any, index: int, size: int, value: float) -> Any:

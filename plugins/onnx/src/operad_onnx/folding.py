@@ -22,13 +22,13 @@ from operad_onnx.import_node import ImportNode, Value
 _MOST_ELEMENTS: Final = 2**16
 """Most elements of constants that are computed here; larger ones are computed when the model runs."""
 
-_ANY_SIZE: Final = frozenset(("Constant", "Identity"))
 _FOLDED: Final = frozenset((
     *("Abs", "Add", "And", "Cast", "Ceil", "Concat", "ConstantOfShape", "Div", "Equal", "Exp", "Expand"),
     *("Flatten", "Floor", "Gather", "GatherElements", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Log"),
     *("Max", "Min", "Mod", "Mul", "Neg", "NonZero", "Not", "Or", "Pow", "Range", "Reciprocal", "ReduceMax"),
     *("ReduceMin", "ReduceProd", "ReduceSum", "Reshape", "Round", "ScatterND", "Shape", "Sign", "Size", "Slice"),
     *("Split", "Sqrt", "Squeeze", "Sub", "Tile", "TopK", "Transpose", "Unsqueeze", "Where", "Trilu", "CumSum"),
+    *("CastLike", "Identity", "Einsum", "MatMul", "Sum", "Mean", "Xor", "IsNaN", "IsInf", "Clip", "ArgMax", "ArgMin"),
     *("ScatterElements", "EyeLike", "OneHot", "Pad"),
 ))  # fmt: skip
 

@@ -11,7 +11,7 @@ from onnx import helper
 
 import operad
 from operad.errors import UnsupportedError
-from operad.graph import Entry, OpNode, depth_first
+from operad.graph import Entry, OpNode
 from operad.symbol import Symbol
 from operad_onnx.element_types import dtype_of
 from operad_onnx.model_file import array_of
@@ -77,22 +77,20 @@ class Scope:
         return symbol
 
     def facts(self, symbol: Symbol) -> Facts:
-        """Shapes and type of a symbol's first output; operators are asked once each."""
-        wanted = symbol.entries[0]
-        if wanted not in self._facts:
-            for node in depth_first([wanted], self._unknown):
-                if isinstance(node, OpNode):
-                    self._infer(node)
-        return self._facts[wanted]
+        """Shapes and type of a symbol's first output."""
+        return self._facts[symbol.entries[0]]
 
-    def _unknown(self, node: Any) -> list[Any]:
-        return [entry.node for entry in node.inputs if entry not in self._facts]
+    def note(self, symbol: Symbol) -> None:
+        """Infer shapes and types of a symbol that was just made of known ones."""
+        node = symbol.entries[0].node
+        assert isinstance(node, OpNode)
+        self._infer(node)
 
     def _infer(self, node: OpNode) -> None:
         given = [self._facts.get(entry) for entry in node.args]
         shapes = [node.op.infer_shape([f and f.shapes[probe] for f in given]) for probe in range(_NUM_PROBES)]
         types: Any = node.op.infer_type([f and f.dtype for f in given])
-        for entry in [*node.entries]:
+        for entry in node.entries:
             found: Any = tuple(shape[1][entry.index] for shape in shapes)
             if any(shape is None or None in shape for shape in found) or types[1][entry.index] is None:
                 raise UnsupportedError(f"the shape of {entry.name!r} does not follow; give shapes of the inputs")
@@ -134,12 +132,12 @@ class NeedsValueError(UnsupportedError):
     """A rule needs the numbers of an input that is known only when the model runs.
 
     Attributes:
-        input_name: Of the value.
+        inputs: The inputs of the model that it is computed from.
     """
 
-    def __init__(self, message: str, input_name: str) -> None:
+    def __init__(self, message: str, inputs: Sequence[str]) -> None:
         super().__init__(message)
-        self.input_name = input_name
+        self.inputs = inputs
 
 
 @final
@@ -204,10 +202,11 @@ class ImportNode:
             return default
         value = self._value(index)
         if value.array is None:
+            names = [n for n in self.sym(index).list_inputs() if n not in self._scope.params]
             raise NeedsValueError(
                 f"input {index} ({value.name!r}) must be known when the model is read, for it becomes a parameter; "
-                f"where it is an input of the model, give it: values={{{value.name!r}: ...}}",
-                value.name,
+                f"it follows from {', '.join(map(repr, names))}: give values= or shapes= of these",
+                names,
             )
         return value.array
 
@@ -276,7 +275,9 @@ class ImportNode:
     def call(self, operator: str, *symbols: Any, **params: Any) -> Any:
         """An operator of operad, applied to symbols."""
         self._count += 1
-        return getattr(operad.sym, operator)(*symbols, name=f"{self.name}_{self._count}", **params)
+        made = getattr(operad.sym, operator)(*symbols, name=f"{self.name}_{self._count}", **params)
+        self._scope.note(made)
+        return made
 
     def const(self, array: Any, dtype: Any = None) -> Any:
         """Numbers as a symbol."""

@@ -51,8 +51,8 @@ class Model(NamedTuple):
 
     @property
     def inputs(self) -> list[str]:
-        """Names of the arguments that are no parameters."""
-        return [name for name in self.symbol.list_arguments() if name not in self.params]
+        """Names of the arguments and states that are no parameters."""
+        return [name for name in self.symbol.list_inputs() if name not in self.params]
 
 
 @boundary
@@ -214,10 +214,8 @@ class _Reader:
     def _made(self, rule: Rule, node: ImportNode, what: str) -> list[Any]:
         try:
             made = _applied(rule, node)
-            for symbol in made:
-                self._scope.facts(symbol)
         except NeedsValueError as error:
-            raise NeedsValueError(f"{what}: {error} (rule {rule})", error.input_name) from error
+            raise NeedsValueError(f"{what}: {error} (rule {rule})", error.inputs) from error
         except UnsupportedError as error:
             raise UnsupportedError(f"{what}: {error} (rule {rule})") from error
         except OperadError as error:

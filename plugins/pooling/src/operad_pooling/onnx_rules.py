@@ -7,6 +7,8 @@ from itertools import product
 from math import prod
 from typing import Any, Final
 
+import numpy as np
+
 _GLOBAL: Final = {"max": "GlobalMaxPool", "avg": "GlobalAveragePool", "lp": "GlobalLpPool"}
 _LOCAL: Final = {"max": "MaxPool", "avg": "AveragePool", "lp": "LpPool"}
 
@@ -121,8 +123,6 @@ def _average(node: Any) -> Any:
 
 def _summed(node: Any, data: Any, window: Any) -> Any:
     """Sums of dilated windows: a convolution of each channel with ones."""
-    import numpy as np  # noqa: PLC0415 - rules are read where no model is
-
     channels = node.whole(node.lengths()[1:2])[0]
     ones = node.const(np.ones((channels, 1, *window.kernel)), node.dtype())
     return node.call(

@@ -308,6 +308,18 @@ def _depth(node: Any) -> Any:
     return node.call("Reshape", data, shape=(0, 0, -3, -3))
 
 
+def _space(node: Any) -> Any:
+    """SpaceToDepth: DCR is MXNet's, CRD has the block behind the channels."""
+    size, data = node.attr("blocksize"), node.sym()
+    if node.attr("mode", "DCR") == "DCR":
+        return node.call("space_to_depth", data, block_size=size)
+    data = node.call("Reshape", data, shape=(0, 0, -4, -1, size, -2))
+    data = node.call("Reshape", data, shape=(0, 0, 0, 0, -4, -1, size))
+    data = node.call("transpose", data, axes=(0, 1, 3, 5, 2, 4))
+    data = node.call("Reshape", data, shape=(0, -3, 0, 0, 0))
+    return node.call("Reshape", data, shape=(0, -3, 0, 0))
+
+
 IMPORTS: Final[Mapping[str, Rule]] = {
     "Reshape": _reshape,
     "Flatten": _flat,
@@ -320,5 +332,5 @@ IMPORTS: Final[Mapping[str, Rule]] = {
     "Pad": _pad,
     "Tile": _tile,
     "DepthToSpace": _depth,
-    "SpaceToDepth": lambda node: node.call("space_to_depth", node.sym(), block_size=node.attr("blocksize")),
+    "SpaceToDepth": _space,
 }
