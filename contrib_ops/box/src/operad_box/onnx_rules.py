@@ -76,6 +76,8 @@ def _box_iou(node: Any) -> Any:
 def _stays(node: Any, boxes: str, scores: str, threshold: float, shape: tuple[int, int], least: float | None) -> str:
     """1 for each of the boxes (N, K, 4) that non-maximum suppression keeps, in the shape (N, K)."""
     limit = [] if least is None else [node.const([least], "float32")]
+    if node.dtypes[0].name != "float32":
+        boxes, scores = node.cast(boxes, "float32"), node.cast(scores, "float32")
     chosen = node.add(
         "NonMaxSuppression", boxes, scores, node.ints(shape[1]), node.const([threshold], "float32"), *limit
     )

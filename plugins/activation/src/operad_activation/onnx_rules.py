@@ -84,7 +84,8 @@ def _rectified(act_type: str, default: float) -> Callable[[Any], Any]:
 def _prelu(node: Any) -> Any:
     """PRelu; slopes by channel are LeakyReLU's, others are broadcast."""
     data, slopes, lengths = node.sym(), node.sym(1), node.lengths(1)
-    if node.rank() > 1 and lengths[1:] == (1,) * (node.rank() - 2) and lengths[0] == node.lengths()[1]:
+    is_older = node.opset < 7 and len(lengths) == 1
+    if is_older or (node.rank() > 1 and lengths == (node.lengths()[1], *(1,) * (node.rank() - 2))):
         flat = slopes if len(lengths) == 1 else node.reshape(slopes, (-1,))
         return node.call("LeakyReLU", data, flat, act_type="prelu")
     below = node.call("broadcast_mul", node.call("_minimum_scalar", data, scalar=0.0), slopes)

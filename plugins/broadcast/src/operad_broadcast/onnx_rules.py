@@ -68,16 +68,24 @@ def _arithmetic(operator: str, kind: str) -> Callable[[Any], Any]:
             number = _number(node, index)
             if number is not None and node.dtype(1 - index).kind == "f":
                 return node.call(name, node.sym(1 - index), scalar=number)
-        return node.call(operator, node.sym(0), node.cast(node.sym(1), node.dtype(0)))
+        return node.call(operator, node.sym(0), node.cast(_placed(node), node.dtype(0)))
 
     return rule
+
+
+def _placed(node: Any) -> Any:
+    """The second input; before version 7 its axes may stand from `axis` on."""
+    if node.opset >= 7 or node.attr("axis") is None:
+        return node.sym(1)
+    behind = node.rank() - node.axis(0) - node.rank(1)
+    return node.reshape(node.sym(1), (*node.shape(1), *(1,) * behind)) if behind > 0 else node.sym(1)
 
 
 def _divided(node: Any) -> Any:
     """A quotient, of whole numbers toward zero."""
     if node.dtype().kind == "f":
         return _arithmetic("broadcast_div", "Div")(node)
-    if node.dtype().kind == "u":
+    if node.opset < 7 or node.dtype().kind == "u":
         return node.call("broadcast_div", node.sym(0), node.sym(1))
     one, other = (node.cast(node.sym(index), "float64") for index in (0, 1))
     return node.cast(node.call("trunc", node.call("broadcast_div", one, other)), node.dtype())

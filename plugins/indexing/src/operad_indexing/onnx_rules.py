@@ -136,12 +136,11 @@ def _ravelled(node: Any) -> Any:
 
 
 def _unravelled(node: Any) -> Any:
-    """Coordinates: the quotient by each stride, modulo each length."""
+    """Coordinates: the quotient by each stride, modulo each length but the first."""
     flat = node.cast(node.inputs[0], "int64")
-    parts = [
-        node.add("Mod", node.add("Div", flat, node.ints_scalar(stride)), node.ints_scalar(length))
-        for stride, length in zip(_strides(node.op.shape), node.op.shape, strict=True)
-    ]
+    parts = [node.add("Div", flat, node.ints_scalar(stride)) for stride in _strides(node.op.shape)]
+    lengths = zip(parts[1:], node.op.shape[1:], strict=True)
+    parts[1:] = [node.add("Mod", part, node.ints_scalar(length)) for part, length in lengths]
     stacked = node.add("Concat", *(node.unsqueeze(part, 0) for part in parts), axis=0)
     return node.cast(stacked, node.out_dtypes[0])
 

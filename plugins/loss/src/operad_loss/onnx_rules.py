@@ -15,10 +15,10 @@ def _first(node: Any) -> Any:
 def _softmax_output(node: Any) -> Any:
     """Softmax over each item, or over the channels of each position."""
     op, data, shape = node.op, node.inputs[0], node.shapes[0]
+    if op.multi_output or (len(shape) == 2 and not op.preserve_shape):
+        return node.add("Softmax", data, axis=1)
     if op.preserve_shape:
         return node.add("Softmax", data, axis=-1)
-    if op.multi_output or len(shape) == 2:
-        return node.add("Softmax", data, axis=1)
     return node.reshape(node.add("Softmax", node.add("Flatten", data, axis=1), axis=1), like=(None, 0))
 
 

@@ -59,8 +59,14 @@ def _l2(node: Any) -> Any:
 
 
 def _lrn(node: Any) -> Any:
-    op = node.op
-    return node.add("LRN", node.inputs[0], alpha=op.alpha, beta=op.beta, bias=op.knorm, size=op.nsize)
+    """LRN, which runtimes have for images alone."""
+    op, data = node.op, node.inputs[0]
+    if op.nsize % 2 == 0:
+        node.refuse("an even number of channels is summed from another one on in ONNX")
+    is_image = len(node.shapes[0]) == 4
+    data = data if is_image else node.add("Reshape", data, node.ints(0, 0, 1, -1))
+    made = node.add("LRN", data, alpha=op.alpha, beta=op.beta, bias=op.knorm, size=op.nsize)
+    return made if is_image else node.reshape(made)
 
 
 EXPORTS: Final[Mapping[str, Rule]] = {
@@ -129,6 +135,8 @@ def _instance(node: Any) -> Any:
 
 
 def _response(node: Any) -> Any:
+    if node.attr("size") % 2 == 0:
+        node.refuse("an even number of channels is summed from another one on")
     return node.call(
         "LRN", node.sym(), nsize=node.attr("size"), alpha=node.attr("alpha", 1e-4), beta=node.attr("beta", 0.75),
         knorm=node.attr("bias", 1.0),

@@ -192,6 +192,9 @@ class _Writer:
             raise UnsupportedError(
                 f"{what}: its rule {rule} failed with {type(error).__name__}: {error}"
             ) from error
+        for own in self._sink.nodes[before:]:
+            if made[0] in own.output:
+                own.name = node.name
         for entry, name in zip(visible, made, strict=False):
             self._values[entry] = self._named(name, entry.name, before)
 

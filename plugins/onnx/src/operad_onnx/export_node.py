@@ -121,12 +121,11 @@ class ExportNode:
             attrs: Attributes; those that are None are left out.
         """
         names = [self._sink.unique(f"{self.name}_{op_type.lower()}") for _ in range(outputs)]
-        label = self.name if outputs == 1 else f"{self.name}_{op_type.lower()}"
         given = {key: value for key, value in attrs.items() if value is not None}
         read = list(inputs)
         while read and not read[-1]:
             read.pop()
-        self._sink.nodes.append(helper.make_node(op_type, read, names, label, domain=domain, **given))
+        self._sink.nodes.append(helper.make_node(op_type, read, names, names[0], domain=domain, **given))
         self._sink.domains.add(domain)
         return names[0] if outputs == 1 else tuple(names)
 
@@ -280,5 +279,5 @@ class ExportNode:
         """The output of an operator that reads shapes alone, as a constant."""
         pairs = zip(self.shapes, self.dtypes, strict=True)
         zeros = [operad.nd.zeros(tuple(n or 1 for n in shape), dtype=dtype) for shape, dtype in pairs]
-        params = {name: value for name, value in self.op.get_params().items() if value != "None"}
+        params = {name: value for name, value in self.op.get_params().items() if value not in ("None", "")}
         return self.const(getattr(operad.nd, self.op.name)(*zeros, **params).asnumpy(), self.out_dtypes[0])

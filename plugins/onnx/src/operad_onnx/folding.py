@@ -15,12 +15,13 @@ import onnx
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-from operad.errors import LimitError
-from operad.files import translated
+from operad.files import check_bytes, translated
 from operad_onnx.import_node import ImportNode, Value
 
 _MOST_ELEMENTS: Final = 2**16
 """Most elements of constants that are computed here; larger ones are computed when the model runs."""
+
+_LEAST_BYTES: Final = 4
 
 _FOLDED: Final = frozenset((
     *("Abs", "Add", "And", "Cast", "Ceil", "Concat", "ConstantOfShape", "Div", "Equal", "Exp", "Expand"),
@@ -50,8 +51,7 @@ def folded(
     if sum(sizes) > _MOST_ELEMENTS or prod(max(size, 1) for size in sizes) > _MOST_ELEMENTS**2:
         return None
     asked = _asked(proto, node)
-    if asked > _MOST_ELEMENTS * 256:
-        raise LimitError(f"{what}: it asks for {asked:,} elements of a constant, expected {_MOST_ELEMENTS * 256:,}")
+    check_bytes(asked * _LEAST_BYTES, what)
     return None if asked > _MOST_ELEMENTS else _run(proto, arrays, node.opset, what)
 
 

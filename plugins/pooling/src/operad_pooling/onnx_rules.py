@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad_sdk import Array
+
 _GLOBAL: Final = {"max": "GlobalMaxPool", "avg": "GlobalAveragePool", "lp": "GlobalLpPool"}
 _LOCAL: Final = {"max": "MaxPool", "avg": "AveragePool", "lp": "LpPool"}
 
@@ -45,14 +47,24 @@ def pooling(node: Any) -> Any:
     return node.add("Mul", made, node.const(float(size))) if op.pool_type == "sum" else made
 
 
+def _shares(length: int, count: int) -> Array:
+    """Share of each element in each of the windows, from `floor(i n / count)` to `ceil((i + 1) n / count)`."""
+    shares = np.zeros((count, length))
+    for row in range(count):
+        start, end = row * length // count, -(-(row + 1) * length // count)
+        shares[row, start:end] = 1 / (end - start)
+    return shares
+
+
 def adaptive(node: Any) -> Any:
-    """A mean over all, or over windows that are alike."""
+    """A mean over all, over windows that are alike, or products with their shares of rows and columns."""
     height, width = node.fixed_lengths(0, 2)
     rows, columns = node.fixed_lengths(None, 2)
     if (rows, columns) == (1, 1):
         return node.add("GlobalAveragePool", node.inputs[0])
     if height % rows or width % columns:
-        node.refuse(f"windows of {height}x{width} in {rows}x{columns} parts differ in size")
+        left, right = node.const(_shares(height, rows)), node.const(_shares(width, columns).T)
+        return node.add("MatMul", node.add("MatMul", left, node.inputs[0]), right)
     kernel = (height // rows, width // columns)
     return node.add("AveragePool", node.inputs[0], kernel_shape=kernel, strides=kernel)
 
