@@ -78,6 +78,8 @@ def _multicast(node: Any) -> Any:
 
 
 def _clip(node: Any) -> Any:
+    if node.op.a_min > node.op.a_max:
+        node.refuse("a smallest element above the largest one means something else in ONNX")
     return node.add("Clip", node.inputs[0], node.const(node.op.a_min), node.const(node.op.a_max))
 
 

@@ -23,10 +23,14 @@ def _softmax_output(node: Any) -> Any:
 
 
 def _cross_entropy(node: Any) -> Any:
-    """The sum of `-log(softmax)` at each label."""
+    """The sum of `-log(softmax)` at each label that is a class."""
+    (classes,) = node.fixed_lengths(0, 1)
+    labels = node.cast(node.inputs[1], "int64")
+    places = node.add("Clip", labels, node.ints_scalar(0), node.ints_scalar(classes - 1))
     logs = node.add("LogSoftmax", node.inputs[0], axis=1)
-    labels = node.unsqueeze(node.cast(node.inputs[1], "int64"), 1)
-    total = node.reduce("ReduceSum", node.add("GatherElements", logs, labels, axis=1), None, keepdims=False)
+    found = node.squeeze(node.add("GatherElements", logs, node.unsqueeze(places, 1), axis=1), 1)
+    known = node.add("Where", node.add("Equal", labels, places), found, node.const(0))
+    total = node.reduce("ReduceSum", known, None, keepdims=False)
     return node.add("Reshape", node.add("Neg", total), node.ints(1))
 
 

@@ -40,7 +40,7 @@ def _slice_axis(node: Any) -> Any:
 
 def _slice_like(node: Any) -> Any:
     """The beginning of each axis, as long as another array's."""
-    axes = [axis % len(node.shapes[0]) for axis in node.op.axes] or range(len(node.shapes[1]))
+    axes = sorted({axis % len(node.shapes[0]) for axis in node.op.axes}) or range(len(node.shapes[1]))
     lengths = [node.shapes[1][axis] for axis in axes]
     if None in lengths:
         node.refuse(f"it needs the lengths of axes {list(axes)} of {node.shapes[1]}; export it with numbers")
@@ -102,7 +102,8 @@ def _repeated(node: Any) -> Any:
 
 
 def _reversed(node: Any) -> Any:
-    axes = (node.op.axis,) if isinstance(node.op.axis, int) else node.op.axis
+    given = (node.op.axis,) if isinstance(node.op.axis, int) else node.op.axis
+    axes = sorted({axis % len(node.shapes[0]) for axis in given})
     count = len(axes)
     return node.slice(node.inputs[0], [-1] * count, [-_END] * count, axes, [-1] * count)
 

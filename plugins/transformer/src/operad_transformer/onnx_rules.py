@@ -76,12 +76,14 @@ def _attention(node: Any) -> Any:
 
 
 def _cross_entropy(node: Any) -> Any:
-    if node.op.smoothing or node.op.use_weight:
-        node.refuse("smoothed labels and weights have no counterpart")
-    rank = len(node.shapes[0])
-    data = node.inputs[0] if rank == 2 else node.add("Transpose", node.inputs[0], perm=(0, rank - 1, *range(1, rank - 1)))
-    labels = node.cast(node.inputs[1], "int64")
-    return node.add("SoftmaxCrossEntropyLoss", data, labels, reduction="none", ignore_index=node.op.ignored)
+    if node.op.smoothing:
+        node.refuse("smoothed labels have no counterpart")
+    data, labels, *weights = node.inputs
+    made = node.add(
+        "SoftmaxCrossEntropyLoss", data, node.cast(labels, "int64"), *weights, reduction="mean",
+        ignore_index=node.op.ignored,
+    )  # fmt: skip
+    return node.add("Reshape", made, node.ints(1))
 
 
 def _top_k(node: Any) -> Any:
