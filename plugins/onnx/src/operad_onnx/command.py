@@ -121,7 +121,7 @@ def onnx() -> None:
 
 
 _SHAPE = click.option(
-    "--shape", "shapes", multiple=True, metavar="NAME=N,1,28,28",
+    "--shape", "shapes", multiple=True, metavar="NAME=Nx1x28x28",
     help="Shape of an input; a length that is a word differs from run to run.",
 )  # fmt: skip
 
@@ -183,6 +183,6 @@ def _parsed(shapes: Sequence[str]) -> dict[str, tuple[int | str, ...]]:
     for text in shapes:
         name, equals, lengths = text.rpartition("=")
         if not equals or not name or not lengths:
-            raise click.UsageError(f"--shape {text!r}: expected NAME=N,1,28,28")
-        found[name] = tuple(int(n) if n.strip().isdigit() else n.strip() for n in lengths.split(","))
+            raise click.UsageError(f"--shape {text!r}: expected NAME=Nx1x28x28")
+        found[name] = tuple(int(n) if n.strip().isdigit() else n.strip() for n in lengths.split("x"))
     return found

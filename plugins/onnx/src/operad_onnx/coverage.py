@@ -12,7 +12,7 @@ from operad import registry
 from operad_onnx.providers import package_for
 from operad_onnx.rules import rules
 
-_FOLDED_HERE = ("Constant", "Shape", "Size")
+_FOLDED_HERE = ("Constant",)
 """Operators that become numbers when a model is read."""
 
 

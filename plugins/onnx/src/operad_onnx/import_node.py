@@ -64,6 +64,16 @@ class Scope:
     def __init__(self) -> None:
         self.params: dict[str, np.ndarray[Any, Any]] = {}
         self._facts: dict[Entry, Facts] = {}
+        self._names: set[str] = set()
+
+    def unique(self, name: str) -> str:
+        """A name that no node has yet, like `name`."""
+        made, count = name, 0
+        while made in self._names:
+            count += 1
+            made = f"{name}_{count}"
+        self._names.add(made)
+        return made
 
     def parameter(self, name: str, array: np.ndarray[Any, Any]) -> Symbol:
         """A variable whose array is known."""
@@ -72,6 +82,7 @@ class Scope:
 
     def variable(self, name: str, facts: Facts) -> Symbol:
         """A variable."""
+        self._names.add(name)
         symbol = operad.sym.var(name)
         self._facts[symbol.entries[0]] = facts
         return symbol
@@ -275,14 +286,16 @@ class ImportNode:
     def call(self, operator: str, *symbols: Any, **params: Any) -> Any:
         """An operator of operad, applied to symbols."""
         self._count += 1
-        made = getattr(operad.sym, operator)(*symbols, name=f"{self.name}_{self._count}", **params)
+        name = self._scope.unique(f"{self.name}_{self._count}")
+        made = getattr(operad.sym, operator)(*symbols, name=name, **params)
         self._scope.note(made)
         return made
 
     def const(self, array: Any, dtype: Any = None) -> Any:
         """Numbers as a symbol."""
         self._count += 1
-        return self._scope.parameter(f"{self.name}_const{self._count}", np.asarray(array, dtype))
+        name = self._scope.unique(f"{self.name}_const{self._count}")
+        return self._scope.parameter(name, np.asarray(array, dtype))
 
     def cast(self, symbol: Any, dtype: Any) -> Any:
         """A symbol in another element type; itself where it has that."""

@@ -225,7 +225,7 @@ class _Reader:
             raise FormatError(f"{what}: its rule {rule} failed with {type(error).__name__}: {error}") from error
         own = made[0].entries[0].node
         if isinstance(own, OpNode) and own.name.startswith(f"{node.name}_"):
-            own.name = node.name
+            own.name = self._scope.unique(node.name)
         return made
 
     def _output(self, name: str) -> Symbol:
@@ -235,7 +235,7 @@ class _Reader:
         symbol = value.symbol(self._scope)
         if isinstance(symbol.entries[0].node, OpNode):
             return symbol
-        return operad.sym.identity(symbol, name=name)
+        return operad.sym.identity(symbol, name=self._scope.unique(name))
 
 
 def _applied(rule: Rule, node: ImportNode) -> list[Any]:
