@@ -22,9 +22,9 @@ _INTRODUCTION: Final = """\
 <!-- written by `make format`, do not edit -->
 # Operators and ONNX
 
-{written} operators can be written as ONNX nodes, {missing} cannot; {read} ONNX operators can be read. `operad onnx check`
-prints these tables for what is installed. [ONNX](onnx.md) has the use. "several" stands for a rule that makes several
-nodes or operators, or one with other parameters.
+{written} operators can be written as ONNX nodes, {missing} cannot; {read} ONNX operators can be read.
+`operad onnx check` prints these tables for what is installed. [ONNX](onnx.md) has the use. "several" stands
+for a rule that makes several nodes or operators, or one with other parameters.
 """
 
 
@@ -33,7 +33,10 @@ def providers() -> str:
     found: dict[str, list[str]] = {}
     for row in read():
         found.setdefault(row.package, []).append(row.onnx)
-    return json.dumps({package: " ".join(sorted(names)) for package, names in sorted(found.items())}, indent=1) + "\n"
+    return (
+        json.dumps({package: " ".join(sorted(names)) for package, names in sorted(found.items())}, indent=1)
+        + "\n"
+    )
 
 
 def page() -> str:
@@ -43,9 +46,13 @@ def page() -> str:
         [
             _INTRODUCTION.format(written=len(out), missing=len(missing), read=len(back)),
             "## Written\n",
-            *_table(("operator", "ONNX", "package"), [(f"`{r.operator}`", _code(r.onnx), r.package) for r in out]),
+            *_table(
+                ("operator", "ONNX", "package"), [(f"`{r.operator}`", _code(r.onnx), r.package) for r in out]
+            ),
             "## Read\n",
-            *_table(("ONNX", "operator", "package"), [(f"`{r.onnx}`", _code(r.operator), r.package) for r in back]),
+            *_table(
+                ("ONNX", "operator", "package"), [(f"`{r.onnx}`", _code(r.operator), r.package) for r in back]
+            ),
             "## Not written\n",
             *_table(("operator", "why"), [(f"`{r.operator}`", r.reason) for r in missing]),
         ]

@@ -42,7 +42,9 @@ class Network(NamedTuple):
         """Values of the inputs."""
         rng, shapes = np.random.default_rng(1), self.fixed(length)
         return {
-            n: rng.integers(0, self.classes[n], s).astype("f") if n in self.classes else rng.normal(size=s).astype("f")
+            n: rng.integers(0, self.classes[n], s).astype("f")
+            if n in self.classes
+            else rng.normal(size=s).astype("f")
             for n, s in shapes.items()
         }
 
@@ -91,10 +93,19 @@ def lstm() -> od.Symbol:
     """Two layers of an LSTM over embedded words, and their last states."""
     words = S.transpose(S.Embedding(S.var("data"), input_dim=50, output_dim=16, name="words"), axes=(1, 0, 2))
     made = S.RNN(
-        words, S.var("parameters"), S.var("state"), S.var("state_cell"), state_size=24, num_layers=2, mode="lstm",
-        state_outputs=True, name="lstm",
-    )  # fmt: skip
-    scores = S.FullyConnected(S.transpose(made[0], axes=(1, 0, 2)), num_hidden=50, flatten=False, name="scores")
+        words,
+        S.var("parameters"),
+        S.var("state"),
+        S.var("state_cell"),
+        state_size=24,
+        num_layers=2,
+        mode="lstm",
+        state_outputs=True,
+        name="lstm",
+    )
+    scores = S.FullyConnected(
+        S.transpose(made[0], axes=(1, 0, 2)), num_hidden=50, flatten=False, name="scores"
+    )
     return S.Group([S.softmax(scores, name="shares"), made[1], made[2]])
 
 
@@ -102,7 +113,9 @@ def detector(*, suppress: bool = False) -> od.Symbol:
     """A detector's head over three sizes of maps: classes, offsets and anchors, or the boxes found."""
     data, scores, offsets, anchors = S.var("data"), [], [], []
     for i, filters in enumerate((16, 32, 32)):
-        data = S.Convolution(data, num_filter=filters, kernel=(3, 3), pad=(1, 1), stride=(2, 2), name=f"conv{i}")
+        data = S.Convolution(
+            data, num_filter=filters, kernel=(3, 3), pad=(1, 1), stride=(2, 2), name=f"conv{i}"
+        )
         data = S.Activation(data, act_type="relu")
         for name, found in (("scores", scores), ("offsets", offsets)):
             made = S.Convolution(data, num_filter=16, kernel=(3, 3), pad=(1, 1), name=f"{name}{i}")
@@ -120,8 +133,12 @@ def detector(*, suppress: bool = False) -> od.Symbol:
 NETWORKS: Mapping[str, Network] = {
     "lenet": Network(lenet(), {"data": ("N", 1, 8, 8)}),
     "resnet18": Network(resnet18(), {"data": ("N", 3, 64, 64)}),
-    "lstm": Network(lstm(), {"data": ("N", 12), "state": (2, "N", 24), "state_cell": (2, "N", 24)}, {"data": 50}),
-    "gpt": Network(logits(60, Size(layers=2, width=64, heads=4, steps=32)), {"data": ("N", 32)}, {"data": 60}),
+    "lstm": Network(
+        lstm(), {"data": ("N", 12), "state": (2, "N", 24), "state_cell": (2, "N", 24)}, {"data": 50}
+    ),
+    "gpt": Network(
+        logits(60, Size(layers=2, width=64, heads=4, steps=32)), {"data": ("N", 32)}, {"data": 60}
+    ),
     "detector": Network(detector(), {"data": ("N", 3, 32, 32)}),
     "detector_boxes": Network(detector(suppress=True), {"data": (4, 3, 32, 32)}),
 }

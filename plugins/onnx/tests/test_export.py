@@ -1,4 +1,4 @@
-"""Writing symbols: names, lengths that differ from run to run, refusals, and values by onnx's own reference."""
+"""Writing symbols: names, lengths that differ from run to run, refusals, values by onnx's own reference."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import onnx
+import operad.onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
 import operad as od
-import operad.onnx
 from operad.errors import ArgumentError, UnsupportedError
 from plugins.onnx.tests.networks import NETWORKS, evaluated
 
@@ -69,7 +69,9 @@ def test_an_unknown_version_is_refused(opset: Any) -> None:
 
 
 def test_a_refusal_names_node_operator_rule_and_package() -> None:
-    with pytest.raises(UnsupportedError, match=r"node 'mine' \(erfinv\) cannot be written as ONNX: .*no such"):
+    with pytest.raises(
+        UnsupportedError, match=r"node 'mine' \(erfinv\) cannot be written as ONNX: .*no such"
+    ):
         exported(od.sym.erfinv(x, name="mine"), x=(2,))
     with pytest.raises(UnsupportedError, match=r"node 'd' \(Dropout\): .*\(rule .*dropout of operad-dropout"):
         exported(od.sym.Dropout(x, mode="always", name="d"), x=(2,))

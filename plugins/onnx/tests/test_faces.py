@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from operad.contrib import onnx as onnx_mxnet
 
 import operad as mx
-from operad.contrib import onnx as onnx_mxnet
 from operad.errors import ArgumentError
 from plugins.onnx.tests.networks import NETWORKS
 
@@ -22,7 +22,8 @@ def test_a_checkpoint_becomes_a_model_and_comes_back(tmp_path: Path) -> None:
     made = onnx_mxnet.export_model(str(symbol), str(params), [(2, 1, 8, 8)], np.float32, str(path))
     assert made == str(path)
     _, arguments, states = onnx_mxnet.import_model(made)
-    assert arguments.keys() == LENET.params().keys() and not states
+    assert arguments.keys() == LENET.params().keys()
+    assert not states
     assert onnx_mxnet.get_model_metadata(made) == {
         "input_tensor_data": [("data", (2, 1, 8, 8))],
         "output_tensor_data": [("softmax_output", (2, 10))],
@@ -31,9 +32,13 @@ def test_a_checkpoint_becomes_a_model_and_comes_back(tmp_path: Path) -> None:
 
 def test_lengths_may_differ_from_run_to_run(tmp_path: Path) -> None:
     made = mx.onnx.export_model(
-        LENET.symbol, [LENET.params(), {}], [(2, 1, 8, 8)], onnx_file_path=tmp_path / "net.onnx", dynamic=True,
+        LENET.symbol,
+        [LENET.params(), {}],
+        [(2, 1, 8, 8)],
+        onnx_file_path=tmp_path / "net.onnx",
+        dynamic=True,
         dynamic_input_shapes=[("N", 1, 8, 8)],
-    )  # fmt: skip
+    )
     assert mx.onnx.get_model_metadata(made)["input_tensor_data"] == [("data", ("N", 1, 8, 8))]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import operad.onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import operad as od
-import operad.onnx
 from operad.errors import LimitError
 from plugins.onnx.tests.test_load import model_of
 
@@ -32,7 +32,7 @@ def test_shapes_that_are_computed_become_parameters() -> None:
 
 
 @pytest.mark.parametrize(
-    "node, tensors",
+    ("node", "tensors"),
     [
         (("ConstantOfShape", ["s"]), {"s": np.array([10**6, 10**6])}),
         (("Expand", ["one", "s"]), {"s": np.array([10**6, 10**6]), "one": np.ones(1, np.float32)}),
@@ -43,13 +43,21 @@ def test_shapes_that_are_computed_become_parameters() -> None:
 )  # fmt: skip
 def test_a_few_bytes_do_not_ask_for_gigabytes(node: Any, tensors: Any) -> None:
     made = helper.make_node(node[0], node[1], ["c"])
-    model = model_of(made, helper.make_node("Add", ["x", "c"], ["y"]), tensors=[tensor(*each) for each in tensors.items()])
+    model = model_of(
+        made, helper.make_node("Add", ["x", "c"], ["y"]), tensors=[tensor(*each) for each in tensors.items()]
+    )
     with pytest.raises(LimitError, match=f"node 'c' .{node[0]}.*OPERAD_MAX_FILE_BYTES"):
         od.onnx.load(model)
 
 
 def test_larger_constants_are_computed_when_the_model_runs() -> None:
     made = helper.make_node("ConstantOfShape", ["s"], ["c"])
-    model = model_of(made, helper.make_node("Add", ["x", "c"], ["y"]), x=(300, 300), tensors=[tensor("s", np.array([300, 300]))])
+    model = model_of(
+        made,
+        helper.make_node("Add", ["x", "c"], ["y"]),
+        x=(300, 300),
+        tensors=[tensor("s", np.array([300, 300]))],
+    )
     loaded = od.onnx.load(model)
-    assert not loaded.params and "_full" in [node.op.name for node in loaded.symbol.graph.op_nodes]
+    assert not loaded.params
+    assert "_full" in [node.op.name for node in loaded.symbol.graph.op_nodes]

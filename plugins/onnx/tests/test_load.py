@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 import onnx
+import operad.onnx
 import pytest
 from onnx import TensorProto, helper
 
 import operad as od
-import operad.onnx
 from operad.errors import ArgumentError, DTypeError, FormatError, UnsupportedError
 from plugins.onnx.tests.networks import NETWORKS, evaluated
 
 
-def model_of(*nodes: onnx.NodeProto, x: Any = (2, 3), out: str = "y", opset: int = 17, **more: Any) -> onnx.ModelProto:
+def model_of(
+    *nodes: onnx.NodeProto, x: Any = (2, 3), out: str = "y", opset: int = 17, **more: Any
+) -> onnx.ModelProto:
     """A model of one input `x`."""
     infos = [helper.make_tensor_value_info("x", TensorProto.FLOAT, x)]
     infos += [helper.make_tensor_value_info(name, *info) for name, info in more.get("inputs", {}).items()]
@@ -70,17 +72,21 @@ def test_states_of_normalization_are_auxiliary() -> None:
 def test_a_number_that_is_known_becomes_a_parameter_of_the_operator() -> None:
     two = helper.make_tensor("two", TensorProto.FLOAT, [], [2.0])
     model = od.onnx.load(model_of(helper.make_node("Mul", ["x", "two"], ["y"]), tensors=[two]))
-    assert [node.op.name for node in model.symbol.graph.op_nodes] == ["_mul_scalar"] and not model.params
+    assert [node.op.name for node in model.symbol.graph.op_nodes] == ["_mul_scalar"]
+    assert not model.params
 
 
 def test_a_value_that_must_be_known_is_asked_for_and_can_be_given() -> None:
     node = helper.make_node("Reshape", ["x", "s"], ["y"])
     model = model_of(node, inputs={"s": (TensorProto.INT64, (1,))})
-    with pytest.raises(od.onnx.NeedsValueError, match=r"node 'y' \(Reshape\): input 1 .*'s'.*values=") as caught:
+    with pytest.raises(
+        od.onnx.NeedsValueError, match=r"node 'y' \(Reshape\): input 1 .*'s'.*values="
+    ) as caught:
         od.onnx.load(model)
     assert caught.value.inputs == ["s"]
     loaded = od.onnx.load(model, values={"s": np.array([6])})
-    assert loaded.inputs == ["x"] and evaluated(loaded.symbol, {}, {"x": np.ones((2, 3), np.float32)})[0].shape == (6,)
+    assert loaded.inputs == ["x"]
+    assert evaluated(loaded.symbol, {}, {"x": np.ones((2, 3), np.float32)})[0].shape == (6,)
 
 
 def test_shapes_that_the_model_leaves_open_can_be_given() -> None:
@@ -112,7 +118,9 @@ def test_an_operator_without_a_rule_is_named_with_its_node() -> None:
 
 def test_a_rule_that_refuses_is_named() -> None:
     node = helper.make_node("MaxPool", ["x"], ["y", "places"], kernel_shape=[2, 2], name="pool")
-    with pytest.raises(UnsupportedError, match=r"node 'pool' \(MaxPool\): places .*\(rule .* of operad-pooling"):
+    with pytest.raises(
+        UnsupportedError, match=r"node 'pool' \(MaxPool\): places .*\(rule .* of operad-pooling"
+    ):
         od.onnx.load(model_of(node, x=(1, 1, 4, 4)))
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import onnx
+import operad.onnx
 import pytest
 from onnx import TensorProto, external_data_helper, helper
 
 import operad as od
-import operad.onnx
 from operad.errors import FormatError, LimitError, OperadError
 from plugins.onnx.tests.test_load import RELU, model_of
 
@@ -39,7 +39,7 @@ def written(model: onnx.ModelProto, folder: Path) -> Path:
 def test_what_is_no_model_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(content)
-    with pytest.raises(FormatError, match="m.onnx"):
+    with pytest.raises(FormatError, match=r"m\.onnx"):
         od.onnx.load(path)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import onnx
+import operad.onnx
 import pytest
 from onnx import numpy_helper
 
 import operad as od
-import operad.onnx
 from plugins.onnx.tests.networks import evaluated
 from plugins.onnx.tests.test_node_tests import outputs
 
@@ -29,7 +29,8 @@ def check(folder: Path) -> None:
     """A folder of a model, its inputs and outputs."""
     sets = folder / "test_data_set_0"
     given, wanted = (
-        [tensor(sets / f"{side}_{i}.pb") for i in range(len(list(sets.glob(f"{side}_*"))))] for side in ("input", "output")
+        [tensor(sets / f"{side}_{i}.pb") for i in range(len(list(sets.glob(f"{side}_*"))))]
+        for side in ("input", "output")
     )
     model = onnx.load(folder / "model.onnx")
     known = {each.name for each in model.graph.initializer}
@@ -48,7 +49,9 @@ def test_models_of_older_pytorch(kind: str) -> None:
     assert len(folders) > 30
 
 
-@pytest.mark.parametrize("name", ["squeezenet", "shufflenet", "resnet50", "inception_v1", "inception_v2", "densenet121"])
+@pytest.mark.parametrize(
+    "name", ["squeezenet", "shufflenet", "resnet50", "inception_v1", "inception_v2", "densenet121"]
+)
 def test_networks_of_caffe2(name: str) -> None:
     path = DATA / "light" / f"light_{name}.onnx"
     if not path.exists():
@@ -59,7 +62,9 @@ def test_networks_of_caffe2(name: str) -> None:
     shape = tuple(length.dim_value for length in info.type.tensor_type.shape.dim)
     array = (np.arange(np.prod(shape)) % 255).astype(np.float32).reshape(shape)
     (found,) = outputs(model, {info.name: array})
-    np.testing.assert_allclose(found, tensor(path.with_name(f"light_{name}_output_0.pb")), rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(
+        found, tensor(path.with_name(f"light_{name}_output_0.pb")), rtol=1e-3, atol=1e-5
+    )
 
 
 def _networks() -> dict[str, tuple[Any, Any]]:
@@ -86,12 +91,21 @@ def _networks() -> dict[str, tuple[Any, Any]]:
     image, steps = torch.randn(2, 3, 16, 16), torch.randn(2, 5, 8)
     convolutions = [nn.Conv2d(3, 8, 3, 2, 1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)]
     return {
-        "dense": (nn.Sequential(nn.Linear(10, 20), nn.ReLU(), nn.Linear(20, 5), nn.Softmax(-1)), torch.randn(4, 10)),
-        "convolution": (nn.Sequential(*convolutions, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4)), image),
+        "dense": (
+            nn.Sequential(nn.Linear(10, 20), nn.ReLU(), nn.Linear(20, 5), nn.Softmax(-1)),
+            torch.randn(4, 10),
+        ),
+        "convolution": (
+            nn.Sequential(*convolutions, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4)),
+            image,
+        ),
         "transposed": (nn.Sequential(nn.Conv2d(3, 8, 3, 1, 1), nn.ConvTranspose2d(8, 4, 4, 2, 1)), image),
         "upsampled": (nn.Upsample(scale_factor=2, mode="bilinear"), image),
         "norms": (nn.Sequential(nn.GroupNorm(1, 3), nn.Hardswish(), nn.ELU(), nn.LeakyReLU(0.1)), image),
-        "embedding": (nn.Sequential(nn.Embedding(20, 8), nn.LayerNorm(8), nn.GELU()), torch.randint(0, 20, (2, 7))),
+        "embedding": (
+            nn.Sequential(nn.Embedding(20, 8), nn.LayerNorm(8), nn.GELU()),
+            torch.randint(0, 20, (2, 7)),
+        ),
         "lstm": (Recurrent(nn.LSTM(8, 12, 2, bidirectional=True, batch_first=True)), steps),
         "gru": (Recurrent(nn.GRU(8, 12, batch_first=True)), steps),
         "attention": (Attention(), torch.randn(2, 6, 16)),
@@ -104,7 +118,7 @@ def _networks() -> dict[str, tuple[Any, Any]]:
 )
 def test_networks_of_pytorch(name: str, tmp_path: Path) -> None:
     module, array = _networks()[name]
-    import torch  # noqa: PLC0415 - only where it is installed
+    import torch
 
     path = tmp_path / "model.onnx"
     with warnings.catch_warnings(), torch.no_grad():
@@ -117,12 +131,12 @@ def test_networks_of_pytorch(name: str, tmp_path: Path) -> None:
 
 
 def _estimators() -> dict[str, tuple[Callable[[], Any], str]]:
-    from sklearn.cluster import KMeans  # noqa: PLC0415 - only where scikit-learn's exporter is
-    from sklearn.decomposition import PCA  # noqa: PLC0415
-    from sklearn.linear_model import LinearRegression  # noqa: PLC0415
-    from sklearn.neural_network import MLPRegressor  # noqa: PLC0415
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import MinMaxScaler, StandardScaler  # noqa: PLC0415
+    from sklearn.cluster import KMeans
+    from sklearn.decomposition import PCA
+    from sklearn.linear_model import LinearRegression
+    from sklearn.neural_network import MLPRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
     return {
         "network": (lambda: MLPRegressor(hidden_layer_sizes=(8,), max_iter=50, random_state=0), "predict"),

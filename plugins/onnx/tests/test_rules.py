@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import operad.onnx
 import pytest
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 import operad as od
-import operad.onnx
 from operad import registry
 from operad.errors import DuplicateOperatorError, UnsupportedError
 from operad_onnx.rules import rules
@@ -108,7 +108,11 @@ def test_rules_are_of_operators_that_are_there_and_none_is_forgotten() -> None:
     known = {registry.get(name).name for name, record in registry.operators().items() if not record.is_alias}
     found = rules()
     assert {*found.exports, *found.absent} <= known
-    ours = {registry.get(r.name).name for r in registry.operators().values() if r.distribution.startswith("operad-")}
+    ours = {
+        registry.get(r.name).name
+        for r in registry.operators().values()
+        if r.distribution.startswith("operad-")
+    }
     assert not ours - {*found.exports, *found.absent}
     assert not {*found.exports} & {*found.absent}
 

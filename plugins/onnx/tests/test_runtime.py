@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import operad.onnx
 import pytest
 
 import operad as od
-import operad.onnx
 from plugins.onnx.tests.networks import NETWORKS, evaluated
 
 pytestmark = pytest.mark.more

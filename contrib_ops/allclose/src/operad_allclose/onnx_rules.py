@@ -9,7 +9,9 @@ from typing import Any, Final
 def allclose(node: Any) -> Any:
     """The least of `|a - b| <= atol + rtol |b|`, or both equal, or both no numbers."""
     one, other = node.inputs
-    limit = node.add("Add", node.add("Mul", node.add("Abs", other), node.const(node.op.rtol)), node.const(node.op.atol))
+    limit = node.add(
+        "Add", node.add("Mul", node.add("Abs", other), node.const(node.op.rtol)), node.const(node.op.atol)
+    )
     is_near = node.add("LessOrEqual", node.add("Abs", node.add("Sub", one, other)), limit)
     is_near = node.add("Or", is_near, node.add("Equal", one, other))
     if node.op.equal_nan:

@@ -11,7 +11,9 @@ def resize(node: Any) -> Any:
     batch = node.add("Shape", node.inputs[0], start=0, end=2)
     sizes = node.add("Concat", batch, node.ints(*node.fixed_lengths(None, 2)), axis=0)
     mode = "align_corners" if node.op.align_corners else "half_pixel"
-    return node.add("Resize", node.inputs[0], "", "", sizes, mode="linear", coordinate_transformation_mode=mode)
+    return node.add(
+        "Resize", node.inputs[0], "", "", sizes, mode="linear", coordinate_transformation_mode=mode
+    )
 
 
 EXPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {"_contrib_BilinearResize2D": resize}

@@ -49,7 +49,9 @@ def _decoded(node: Any, offsets: list[str], sides: list[str], stds: Any, clip: f
 def _box_decode(node: Any) -> Any:
     op = node.op
     stds = (op.std0, op.std1, op.std2, op.std3)
-    sides = _decoded(node, _columns(node, node.inputs[0]), _corners(node, node.inputs[1], op.format), stds, op.clip)
+    sides = _decoded(
+        node, _columns(node, node.inputs[0]), _corners(node, node.inputs[1], op.format), stds, op.clip
+    )
     return node.add("Concat", *sides, axis=-1)
 
 
@@ -62,7 +64,11 @@ def _box_iou(node: Any) -> Any:
              for side in _corners(node, node.inputs[1], node.op.format)]  # fmt: skip
     zero = node.const(0)
     spans = [
-        node.add("Max", node.add("Sub", node.add("Min", one[i + 2], other[i + 2]), node.add("Max", one[i], other[i])), zero)
+        node.add(
+            "Max",
+            node.add("Sub", node.add("Min", one[i + 2], other[i + 2]), node.add("Max", one[i], other[i])),
+            zero,
+        )
         for i in (0, 1)
     ]
     areas = [node.add("Mul", node.add("Sub", b[2], b[0]), node.add("Sub", b[3], b[1])) for b in (one, other)]
@@ -73,7 +79,9 @@ def _box_iou(node: Any) -> Any:
     return node.add("Where", is_empty, zero, node.add("Div", inner, safe))
 
 
-def _stays(node: Any, boxes: str, scores: str, threshold: float, shape: tuple[int, int], least: float | None) -> str:
+def _stays(
+    node: Any, boxes: str, scores: str, threshold: float, shape: tuple[int, int], least: float | None
+) -> str:
     """1 for each of the boxes (N, K, 4) that non-maximum suppression keeps, in the shape (N, K)."""
     limit = [] if least is None else [node.const([least], "float32")]
     if node.dtypes[0].name != "float32":
@@ -101,7 +109,9 @@ def _box_nms(node: Any) -> Any:
     """Rows that NonMaxSuppression keeps, best first, and then -1."""
     op, shape = node.op, node.fixed()
     if op.id_index >= 0 and not (op.force_suppress and op.background_id < 0):
-        node.refuse("suppression within classes has no counterpart, as their number is not known; force_suppress")
+        node.refuse(
+            "suppression within classes has no counterpart, as their number is not known; force_suppress"
+        )
     batch, count, width = int(np.prod(shape[:-2])), *shape[-2:]
     data = node.add("Reshape", node.inputs[0], node.ints(batch, count, width))
     scores = node.squeeze(node.slice(data, [op.score_index], [op.score_index + 1], [-1]), -1)
@@ -109,7 +119,9 @@ def _box_nms(node: Any) -> Any:
     data = _rows(node, data, order)
     kept_count = min(op.topk, count) if op.topk > 0 else count
     boxes = node.add("Concat", *_corners(node, data, op.in_format, op.coord_start), axis=-1)
-    stays = _stays(node, boxes, node.unsqueeze(best, 1), op.overlap_thresh, (batch, kept_count), op.valid_thresh)
+    stays = _stays(
+        node, boxes, node.unsqueeze(best, 1), op.overlap_thresh, (batch, kept_count), op.valid_thresh
+    )
     first, order = _by_score(node, stays, kept_count)
     if op.in_format != op.out_format:
         data = _converted(node, data, boxes, op, width)
@@ -126,11 +138,21 @@ def _converted(node: Any, data: str, corners: str, op: Any, width: int) -> str:
     sides = corners
     if op.out_format == "center":
         left, top, right, bottom = _columns(node, corners)
-        middles = [node.add("Mul", node.add("Add", a, b), node.const(0.5)) for a, b in ((left, right), (top, bottom))]
+        middles = [
+            node.add("Mul", node.add("Add", a, b), node.const(0.5)) for a, b in ((left, right), (top, bottom))
+        ]
         sizes = [node.add("Sub", b, a) for a, b in ((left, right), (top, bottom))]
         sides = node.add("Concat", *middles, *sizes, axis=-1)
-    parts = [node.slice(data, [0], [op.coord_start], [-1]), sides, node.slice(data, [op.coord_start + 4], [width], [-1])]
-    kept = [part for part, size in zip(parts, (op.coord_start, 4, width - op.coord_start - 4), strict=True) if size]
+    parts = [
+        node.slice(data, [0], [op.coord_start], [-1]),
+        sides,
+        node.slice(data, [op.coord_start + 4], [width], [-1]),
+    ]
+    kept = [
+        part
+        for part, size in zip(parts, (op.coord_start, 4, width - op.coord_start - 4), strict=True)
+        if size
+    ]
     return node.add("Concat", *kept, axis=-1)
 
 
@@ -152,7 +174,9 @@ def _detection(node: Any) -> Any:
     if op.force_suppress:
         scores = node.unsqueeze(best, 1)
     else:
-        own = node.add("Equal", node.unsqueeze(label, 1), node.const(np.arange(classes - 1)[:, None], "int64"))
+        own = node.add(
+            "Equal", node.unsqueeze(label, 1), node.const(np.arange(classes - 1)[:, None], "int64")
+        )
         scores = node.add("Where", own, node.unsqueeze(best, 1), node.const(-2.0))
     below = float(np.nextafter(np.float32(op.nms_threshold), np.float32(0)))  # as much is enough here
     stays = node.truth(_stays(node, boxes, scores, below, (batch, count), -1.0))

@@ -14,10 +14,19 @@ def _convolution(node: Any) -> Any:
     names = op.list_arguments()
     given = dict(zip(names, node.inputs, strict=True))
     return node.add(
-        "DeformConv", given["data"], given["weight"], given["offset"], given.get("bias", ""), given.get("mask", ""),
-        kernel_shape=op.kernel, strides=op.stride, dilations=op.dilate, pads=(*op.pad, *op.pad), group=op.num_group,
+        "DeformConv",
+        given["data"],
+        given["weight"],
+        given["offset"],
+        given.get("bias", ""),
+        given.get("mask", ""),
+        kernel_shape=op.kernel,
+        strides=op.stride,
+        dilations=op.dilate,
+        pads=(*op.pad, *op.pad),
+        group=op.num_group,
         offset_group=op.num_deformable_group,
-    )  # fmt: skip
+    )
 
 
 EXPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = dict.fromkeys(

@@ -15,7 +15,9 @@ def _dft(node: Any, value: str, *, inverse: bool) -> Any:
 
 def fft(node: Any) -> Any:
     """Real and imaginary parts side by side."""
-    return node.reshape(_dft(node, node.unsqueeze(node.inputs[0], -1), inverse=False), like=(*node.shapes[0], 2))
+    return node.reshape(
+        _dft(node, node.unsqueeze(node.inputs[0], -1), inverse=False), like=(*node.shapes[0], 2)
+    )
 
 
 def ifft(node: Any) -> Any:

@@ -9,8 +9,8 @@ ABSENT: Final[Mapping[str, str]] = dict.fromkeys(
     [
         f"_random_pdf_{name}"
         for name in (
-            "dirichlet", "exponential", "gamma", "generalized_negative_binomial", "negative_binomial", "normal",
-            "poisson", "uniform",
+            "dirichlet", "exponential", "gamma", "generalized_negative_binomial", "negative_binomial",
+            "normal", "poisson", "uniform",
         )
     ],
     "ONNX has no densities, and no logarithm of the gamma function",

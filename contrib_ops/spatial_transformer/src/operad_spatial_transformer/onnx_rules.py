@@ -53,7 +53,10 @@ EXPORTS: Final[Mapping[str, Rule]] = {
 
 def _from_grid(node: Any) -> Any:
     """BilinearSampler; only between corners, with zeros outside."""
-    usual = node.attr("mode", "linear") in ("linear", "bilinear") and node.attr("padding_mode", "zeros") == "zeros"
+    usual = (
+        node.attr("mode", "linear") in ("linear", "bilinear")
+        and node.attr("padding_mode", "zeros") == "zeros"
+    )
     if not usual or node.rank() != 4:
         node.refuse("only bilinear samples of images with zeros outside have a counterpart")
     grid = node.call("transpose", node.sym(1), axes=(0, 3, 1, 2))

@@ -125,7 +125,9 @@ def _hardmax(node: Any) -> Any:
     if node.opset < 13 and axis != rank - 1:
         node.refuse("over several axes, as before version 13, it has no counterpart")
     depth = node.shape()[axis]
-    made = node.call("one_hot", node.call("argmax", node.sym(), axis=axis), depth=depth, dtype=node.dtype().name)
+    made = node.call(
+        "one_hot", node.call("argmax", node.sym(), axis=axis), depth=depth, dtype=node.dtype().name
+    )
     order = [*range(axis), rank - 1, *range(axis, rank - 1)]
     return made if axis == rank - 1 else node.call("transpose", made, axes=tuple(order))
 

@@ -131,7 +131,7 @@ def _expanded(node: Any) -> Any:
     if len(old) > len(lengths):
         for _ in range(len(old) - len(lengths)):
             data = node.call("expand_dims", data, axis=0)
-    wanted = tuple(0 if length == 1 or length == own else length for length, own in zip(new, old, strict=True))
+    wanted = tuple(0 if length in (1, own) else length for length, own in zip(new, old, strict=True))
     return node.call("broadcast_to", data, shape=wanted)
 
 

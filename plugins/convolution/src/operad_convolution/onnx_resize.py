@@ -18,7 +18,11 @@ def resize(node: Any) -> Any:
     if node.op_type == "Upsample":
         scales = node.attr("scales") or list(node.value(1))
         return _resized(node, scales, None, None, "asymmetric", "floor")
-    roi = node.value(1) if node.has(1) and node.attr("coordinate_transformation_mode") == "tf_crop_and_resize" else None
+    roi = (
+        node.value(1)
+        if node.has(1) and node.attr("coordinate_transformation_mode") == "tf_crop_and_resize"
+        else None
+    )
     scales = list(node.value(2).reshape(-1)) if node.has(2) and node.lengths(2) != (0,) else None
     sizes = node.ints("sizes", 3) if node.has(3) else None
     mode = node.attr("coordinate_transformation_mode", "half_pixel" if node.opset >= 11 else "asymmetric")
@@ -117,7 +121,9 @@ def _matrix(node: Any, places: Array, length: int, scale: float) -> Array:
     for row, place in enumerate(places):
         columns = np.arange(int(np.floor(place)) - reach, int(np.floor(place)) + reach + 1)
         distances = np.abs(columns - place) / spread
-        shares = _cubic(distances, node.attr("cubic_coeff_a", -0.75)) if is_cubic else np.maximum(1 - distances, 0)
+        shares = (
+            _cubic(distances, node.attr("cubic_coeff_a", -0.75)) if is_cubic else np.maximum(1 - distances, 0)
+        )
         inside = (columns >= 0) & (columns < length)
         if node.attr("exclude_outside", 0):
             shares = shares * inside

@@ -82,9 +82,17 @@ def _imported(node: Any) -> Any:
     window = node.windows(kernel)
     data, pad = node.padded(window, 0.0)
     return node.call(
-        "Convolution", data, *node.syms(1), kernel=window.kernel, stride=window.stride, dilate=window.dilate, pad=pad,
-        num_filter=node.shape(1)[0], num_group=node.attr("group", 1), no_bias=not node.has(2),
-    )  # fmt: skip
+        "Convolution",
+        data,
+        *node.syms(1),
+        kernel=window.kernel,
+        stride=window.stride,
+        dilate=window.dilate,
+        pad=pad,
+        num_filter=node.shape(1)[0],
+        num_group=node.attr("group", 1),
+        no_bias=not node.has(2),
+    )
 
 
 def _transposed(node: Any) -> Any:
@@ -97,12 +105,23 @@ def _transposed(node: Any) -> Any:
     before, after = _cropped(node, kernel, stride, dilate, adj)
     adj = tuple(a - min(n, 0) for a, n in zip(adj, after, strict=True))
     after = tuple(max(n, 0) for n in after)
-    is_even = before == after and all(0 <= p for p in before)
-    made = node.call(
-        "Deconvolution", *node.syms(), kernel=kernel, stride=stride, dilate=dilate,
-        pad=before if is_even else (0,) * count, adj=(0,) * count, num_filter=shape[1] * group, num_group=group,
-        no_bias=not node.has(2),
-    ) if not any(adj) else _widened(node, kernel, stride, dilate, adj, shape[1] * group, group)  # fmt: skip
+    is_even = before == after and all(p >= 0 for p in before)
+    made = (
+        node.call(
+            "Deconvolution",
+            *node.syms(),
+            kernel=kernel,
+            stride=stride,
+            dilate=dilate,
+            pad=before if is_even else (0,) * count,
+            adj=(0,) * count,
+            num_filter=shape[1] * group,
+            num_group=group,
+            no_bias=not node.has(2),
+        )
+        if not any(adj)
+        else _widened(node, kernel, stride, dilate, adj, shape[1] * group, group)
+    )
     if is_even and not any(adj):
         return made
     for axis in range(count):
@@ -111,9 +130,7 @@ def _transposed(node: Any) -> Any:
     return made
 
 
-def _widened(
-    node: Any, kernel: Any, stride: Any, dilate: Any, adj: Any, filters: int, group: int
-) -> Any:
+def _widened(node: Any, kernel: Any, stride: Any, dilate: Any, adj: Any, filters: int, group: int) -> Any:
     """The whole transposed convolution, longer at the end by `adj`, where only the bias is."""
     made = node.call(
         "Deconvolution", *node.syms()[:2], kernel=kernel, stride=stride, dilate=dilate, num_filter=filters,

@@ -9,16 +9,17 @@ from typing import Any, Final
 Rule = str | Callable[[Any], Any]
 
 _SAME: Final = {
-    "abs": "Abs", "arccos": "Acos", "arccosh": "Acosh", "arcsin": "Asin", "arcsinh": "Asinh", "arctan": "Atan",
-    "arctanh": "Atanh", "ceil": "Ceil", "cos": "Cos", "cosh": "Cosh", "erf": "Erf", "exp": "Exp",
-    "floor": "Floor", "_copy": "Identity", "log": "Log", "negative": "Neg", "reciprocal": "Reciprocal",
-    "relu": "Relu", "sigmoid": "Sigmoid", "sign": "Sign", "sin": "Sin", "sinh": "Sinh", "softsign": "Softsign",
-    "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh",
+    "abs": "Abs", "arccos": "Acos", "arccosh": "Acosh", "arcsin": "Asin", "arcsinh": "Asinh",
+    "arctan": "Atan", "arctanh": "Atanh", "ceil": "Ceil", "cos": "Cos", "cosh": "Cosh", "erf": "Erf",
+    "exp": "Exp", "floor": "Floor", "_copy": "Identity", "log": "Log", "negative": "Neg", "reciprocal": "Reciprocal",
+    "relu": "Relu", "sigmoid": "Sigmoid", "sign": "Sign", "sin": "Sin", "sinh": "Sinh",
+    "softsign": "Softsign", "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh",
 }  # fmt: skip
 """Functions that ONNX has, too."""
 
 _ARITHMETIC: Final = {
-    "plus": "Add", "minus": "Sub", "mul": "Mul", "div": "Div", "power": "Pow", "maximum": "Max", "minimum": "Min",
+    "plus": "Add", "minus": "Sub", "mul": "Mul", "div": "Div", "power": "Pow", "maximum": "Max",
+    "minimum": "Min",
 }  # fmt: skip
 _COMPARED: Final = {
     "equal": "Equal", "greater": "Greater", "lesser": "Less", "greater_equal": "GreaterOrEqual",
@@ -161,7 +162,10 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     "_hypot": lambda node: node.hypot(*node.inputs),
     "_hypot_scalar": lambda node: node.hypot(*_scalar(node)),
     **{f"_{name}_scalar": _with_scalar(kind) for name, kind in _ARITHMETIC.items()},
-    **{f"_r{name}_scalar": _with_scalar(_ARITHMETIC[name], is_reversed=True) for name in ("minus", "div", "power")},
+    **{
+        f"_r{name}_scalar": _with_scalar(_ARITHMETIC[name], is_reversed=True)
+        for name in ("minus", "div", "power")
+    },
     **{f"_{name}_scalar": _compared(kind, scalar=True) for name, kind in _COMPARED.items()},
     "_not_equal_scalar": _compared("Equal", negate=True, scalar=True),
     **{f"_{name}": _compared(kind) for name, kind in _COMPARED.items()},

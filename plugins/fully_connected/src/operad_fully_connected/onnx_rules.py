@@ -24,12 +24,16 @@ def gemm(node: Any) -> Any:
         data = node.call("transpose", data)
     weight_shape = node.shape(1)
     is_turned = node.attr("transB", 0)
-    is_bias = node.has(2) and node.rank(2) == 1 and node.shape(2) == weight_shape[: 1 if is_turned else None][-1:]
+    is_bias = (
+        node.has(2) and node.rank(2) == 1 and node.shape(2) == weight_shape[: 1 if is_turned else None][-1:]
+    )
     if alpha == beta == 1 and (is_bias or not node.has(2)) and node.is_weight(1):
         hidden = weight_shape[0 if is_turned else 1]
         weight = weight if is_turned else node.call("transpose", weight)
         more = [node.sym(2)] if is_bias else []
-        return node.call("FullyConnected", data, weight, *more, num_hidden=hidden, no_bias=not more, flatten=False)
+        return node.call(
+            "FullyConnected", data, weight, *more, num_hidden=hidden, no_bias=not more, flatten=False
+        )
     product = node.call("dot", data, weight, transpose_b=bool(is_turned))
     if alpha != 1:
         product = node.call("_mul_scalar", product, scalar=alpha)

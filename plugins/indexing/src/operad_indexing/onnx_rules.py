@@ -300,7 +300,13 @@ def _first(node: Any) -> Any:
     """TopK: values and numbers."""
     axis, k = node.axis(-1), node.attr("k") or int(node.scalar(1))
     made = node.call(
-        "topk", node.sym(), axis=axis, k=k, ret_typ="both", is_ascend=not node.attr("largest", 1), dtype="int64"
+        "topk",
+        node.sym(),
+        axis=axis,
+        k=k,
+        ret_typ="both",
+        is_ascend=not node.attr("largest", 1),
+        dtype="int64",
     )
     return [made[0], made[1]]
 

@@ -19,9 +19,7 @@ def _turned(node: Any, index: int, is_turned: bool) -> Any:
 
 def _product(node: Any) -> Any:
     """MatMul of matrices; alpha times it for gemm2."""
-    made = node.add(
-        "MatMul", _turned(node, 0, node.op.transpose_a), _turned(node, 1, node.op.transpose_b)
-    )
+    made = node.add("MatMul", _turned(node, 0, node.op.transpose_a), _turned(node, 1, node.op.transpose_b))
     factor = getattr(node.op, "alpha", 1.0)
     return made if factor == 1 else node.add("Mul", made, node.const(factor))
 
@@ -82,9 +80,10 @@ def _diagonal_sum(node: Any) -> Any:
     rank = len(node.shapes[0])
     ones = node.add("EyeLike", node.add("ConstantOfShape", node.ints(size, size)), dtype=1)
     ones = node.cast(ones, node.dtypes[0])
-    logs = node.add("Log", node.reduce("ReduceSum", node.add("Mul", node.inputs[0], ones), [-1], keepdims=False))
-    made = node.reduce("ReduceSum", logs, [-1], keepdims=rank == 2)
-    return made
+    logs = node.add(
+        "Log", node.reduce("ReduceSum", node.add("Mul", node.inputs[0], ones), [-1], keepdims=False)
+    )
+    return node.reduce("ReduceSum", logs, [-1], keepdims=rank == 2)
 
 
 def _khatri_rao(node: Any) -> Any:
@@ -177,14 +176,16 @@ def _einsum(node: Any) -> Any:
             column = right[-2] if is_turned else right[-1]
             if output[-2:] == row + column and column != row:
                 return node.call("_linalg_gemm2", node.sym(0), node.sym(1), transpose_b=is_turned)
-    node.refuse(f"the sum {text!r} has no counterpart")
+    return node.refuse(f"the sum {text!r} has no counterpart")
 
 
 def _triangle(node: Any) -> Any:
     """The upper or lower triangle; zeros elsewhere."""
     rows, columns = node.whole(node.lengths()[-2:])
     k, make = int(node.scalar(1, 0)), np.triu if node.attr("upper", 1) else np.tril
-    mask = node.const(make(np.ones((rows, columns)), k).reshape((1,) * (node.rank() - 2) + (rows, columns)), "bool")
+    mask = node.const(
+        make(np.ones((rows, columns)), k).reshape((1,) * (node.rank() - 2) + (rows, columns)), "bool"
+    )
     zeros = node.call("zeros_like", node.sym())
     return node.call("where", node.call("broadcast_like", mask, node.sym()), node.sym(), zeros)
 

@@ -97,7 +97,9 @@ def _layer_normalization(node: Any) -> Any:
     gamma = _row(node, 1, size, 1.0)
     beta = _row(node, 2, size, 0.0)
     flat = data if axis == rank - 1 else node.reshape(data, (*(0,) * axis, -1))
-    made = node.call("LayerNorm", flat, gamma, beta, axis=-1, eps=node.attr("epsilon", 1e-5), output_mean_var=True)
+    made = node.call(
+        "LayerNorm", flat, gamma, beta, axis=-1, eps=node.attr("epsilon", 1e-5), output_mean_var=True
+    )
     output = made[0] if axis == rank - 1 else node.reshape(made[0], (*(0,) * axis, *rest))
     if node.num_outputs == 1:
         return output
@@ -138,9 +140,13 @@ def _response(node: Any) -> Any:
     if node.attr("size") % 2 == 0:
         node.refuse("an even number of channels is summed from another one on")
     return node.call(
-        "LRN", node.sym(), nsize=node.attr("size"), alpha=node.attr("alpha", 1e-4), beta=node.attr("beta", 0.75),
+        "LRN",
+        node.sym(),
+        nsize=node.attr("size"),
+        alpha=node.attr("alpha", 1e-4),
+        beta=node.attr("beta", 0.75),
         knorm=node.attr("bias", 1.0),
-    )  # fmt: skip
+    )
 
 
 def _lp(node: Any) -> Any:

@@ -1,7 +1,7 @@
-"""ONNX both ways: `operad.onnx.export` writes symbols and parameters as models, `operad.onnx.load` reads them.
+"""ONNX both ways: `operad.onnx.export` writes symbols and parameters as models, `operad.onnx.load` reads.
 
-Each operator's package brings the rules of its own operators (`rules`), so this one knows files, the walk over
-graphs, and ONNX operators that belong to no operator here.
+Each operator's package brings the rules of its own operators (`rules`), so this one knows files, the walk
+over graphs, and ONNX operators that belong to no operator here.
 """
 
 from operad_onnx.export import export as export

@@ -132,9 +132,7 @@ _SHAPE = click.option(
 @_SHAPE
 @click.option("--opset", type=int, default=OPSET, show_default=True, help="Version of the standard.")
 @click.option("-o", "--output", metavar="FILE", default="model.onnx", show_default=True, help="The model.")
-def export_command(
-    symbol: str, params: str, shapes: Sequence[str], opset: int, output: str
-) -> WrittenModel:
+def export_command(symbol: str, params: str, shapes: Sequence[str], opset: int, output: str) -> WrittenModel:
     """Write the symbol in the file SYMBOL and the parameters in PARAMS as a model."""
     arrays = operad.nd.load(params)
     if not isinstance(arrays, dict):
@@ -172,7 +170,7 @@ def import_command(file: str, shapes: Sequence[str], output: str | None) -> Read
 @onnx.command("check", cls=Listing, result=Coverage)
 @click.argument("file", required=False)
 def check_command(file: str | None) -> Coverage:
-    """List the operators that can be written and read, and why others cannot; or those of the model in FILE."""
+    """List operators that can be written and read, and why others cannot; or what of FILE cannot be read."""
     if file is not None:
         return Coverage(file, missing=not_read(read_model(file)))
     return Coverage(None, written(), read(), not_written())

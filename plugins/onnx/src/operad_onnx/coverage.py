@@ -99,6 +99,9 @@ def not_read(model: onnx.ModelProto) -> list[Missing]:
     known = {*rules().imports, *_FOLDED_HERE}
     standard = ("", "ai.onnx")
     names = Counter(
-        node.op_type if node.domain in standard else f"{node.domain}::{node.op_type}" for node in model.graph.node
+        node.op_type if node.domain in standard else f"{node.domain}::{node.op_type}"
+        for node in model.graph.node
     )
-    return [Missing(name, package_for(name), count) for name, count in names.most_common() if name not in known]
+    return [
+        Missing(name, package_for(name), count) for name, count in names.most_common() if name not in known
+    ]

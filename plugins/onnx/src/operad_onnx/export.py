@@ -74,7 +74,8 @@ def export(
         raise ArgumentError(f"export: the first argument is {type(symbol).__name__}, expected a Symbol")
     if not LEAST_OPSET <= opset <= newest_opset():
         raise ArgumentError(
-            f"export: opset is {opset!r}, expected {LEAST_OPSET} to {newest_opset()}, the newest of onnx {onnx.__version__}"
+            f"export: opset is {opset!r}, expected {LEAST_OPSET} to {newest_opset()}, the newest that "
+            f"onnx {onnx.__version__} knows"
         )
     model = _Writer(symbol.graph, _plain(params), shapes, types or {}, opset).model()
     if path is not None:
@@ -152,8 +153,8 @@ class _Writer:
         for entry, shape, dtype in zip(self._graph.entries, tables[0].values, found.values, strict=True):
             if shape is None or None in shape or dtype is None:
                 raise ArgumentError(
-                    f"export: the shape of {entry.name!r} does not follow from those given; give it in shapes, or "
-                    "its array in params"
+                    f"export: the shape of {entry.name!r} does not follow from those given; give it in "
+                    "shapes, or its array in params"
                 )
         pairs = zip(tables[0].values, tables[1].values, strict=True)
         lengths = [tuple(zip(cast("Any", one), cast("Any", other), strict=True)) for one, other in pairs]
@@ -261,7 +262,11 @@ def _names(name: str, shape: Sequence[int | str | None]) -> list[int | str]:
 
 def _probed(shapes: Shapes) -> dict[str, tuple[int, int]]:
     """Two lengths for each that differs from run to run."""
-    named = dict.fromkeys(n for name, shape in shapes.items() for n in _names(name, shape) if isinstance(n, str))
+    named = dict.fromkeys(
+        n for name, shape in shapes.items() for n in _names(name, shape) if isinstance(n, str)
+    )
     if len(named) > len(_PROBES):
-        raise ArgumentError(f"export: {len(named)} lengths differ from run to run, expected {len(_PROBES)} at most")
+        raise ArgumentError(
+            f"export: {len(named)} lengths differ from run to run, expected {len(_PROBES)} at most"
+        )
     return dict(zip(named, _PROBES, strict=False))

@@ -132,7 +132,9 @@ class ExportNode:
     def const(self, value: Any, dtype: Any = None) -> str:
         """A constant, of the first input's element type unless another is given."""
         dtype = dtype if dtype is not None else self.dtypes[0] if self.dtypes else np.float32
-        return self._sink.constant(np.ascontiguousarray(value, dtype).reshape(np.shape(value)), f"{self.name}_const")
+        return self._sink.constant(
+            np.ascontiguousarray(value, dtype).reshape(np.shape(value)), f"{self.name}_const"
+        )
 
     def ints(self, *values: int) -> str:
         """Constant of whole numbers, as shapes, axes and positions are."""
@@ -158,7 +160,9 @@ class ExportNode:
         """
         shape = (self.out_shapes[0] if index is None else self.shapes[index])[start:]
         if None in shape:
-            self.refuse(f"it needs its lengths from axis {start} on, and they are {shape}; export it with numbers")
+            self.refuse(
+                f"it needs its lengths from axis {start} on, and they are {shape}; export it with numbers"
+            )
         return tuple(length for length in shape if length is not None)
 
     def reshape(self, value: str, shape: Lengths | None = None, like: Lengths | None = None) -> str:
@@ -175,7 +179,9 @@ class ExportNode:
         if lengths.count(-1) > 1 and shape is None:
             return str(self.add("Reshape", value, self.out_shape()))
         if lengths.count(-1) > 1:
-            self.refuse(f"of the new shape {wanted} several lengths differ from run to run; export it with numbers")
+            self.refuse(
+                f"of the new shape {wanted} several lengths differ from run to run; export it with numbers"
+            )
         if 0 in [n for n, kept in zip(lengths, same, strict=True) if not kept]:
             self.refuse("it has no elements")
         return str(self.add("Reshape", value, self.ints(*lengths)))
@@ -189,7 +195,7 @@ class ExportNode:
         raise UnsupportedError(reason)
 
     def out_shape(self, index: int = 0) -> str:
-        """The shape of an output as a value, where lengths differ from run to run computed from the inputs'."""
+        """The shape of an output as a value; lengths that differ from run to run follow from the inputs'."""
         lengths = self._outs[index].lengths
         if all(first == second for first, second in lengths):
             return self.ints(*(first for first, _ in lengths))
@@ -204,7 +210,9 @@ class ExportNode:
             if factor * one == first and factor * other == second:
                 found = self.add("Shape", name, start=axis, end=axis + 1)
                 return str(found if factor == 1 else self.add("Mul", found, self.ints(factor)))
-        self.refuse("a length of its output is no multiple of one of the inputs'; export it with numbers")
+        return self.refuse(
+            "a length of its output is no multiple of one of the inputs'; export it with numbers"
+        )
 
     # What rules of many packages need, with what differs between versions of the standard.
 

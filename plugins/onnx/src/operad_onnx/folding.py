@@ -24,13 +24,14 @@ _MOST_ELEMENTS: Final = 2**16
 _LEAST_BYTES: Final = 4
 
 _FOLDED: Final = frozenset((
-    *("Abs", "Add", "And", "Cast", "Ceil", "Concat", "ConstantOfShape", "Div", "Equal", "Exp", "Expand"),
-    *("Flatten", "Floor", "Gather", "GatherElements", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Log"),
-    *("Max", "Min", "Mod", "Mul", "Neg", "NonZero", "Not", "Or", "Pow", "Range", "Reciprocal", "ReduceMax"),
-    *("ReduceMin", "ReduceProd", "ReduceSum", "Reshape", "Round", "ScatterND", "Shape", "Sign", "Size", "Slice"),
-    *("Split", "Sqrt", "Squeeze", "Sub", "Tile", "TopK", "Transpose", "Unsqueeze", "Where", "Trilu", "CumSum"),
-    *("CastLike", "Identity", "Einsum", "MatMul", "Sum", "Mean", "Xor", "IsNaN", "IsInf", "Clip", "ArgMax", "ArgMin"),
-    *("ScatterElements", "EyeLike", "OneHot", "Pad"),
+    "Abs", "Add", "And", "ArgMax", "ArgMin", "Cast", "CastLike", "Ceil", "Clip", "Concat",
+    "ConstantOfShape", "CumSum", "Div", "Einsum", "Equal", "Exp", "Expand", "EyeLike", "Flatten",
+    "Floor", "Gather", "GatherElements", "Greater", "GreaterOrEqual", "Identity", "IsInf", "IsNaN",
+    "Less", "LessOrEqual", "Log", "MatMul", "Max", "Mean", "Min", "Mod", "Mul", "Neg", "NonZero", "Not",
+    "OneHot", "Or", "Pad", "Pow", "Range", "Reciprocal", "ReduceMax", "ReduceMin", "ReduceProd",
+    "ReduceSum", "Reshape", "Round", "ScatterElements", "ScatterND", "Shape", "Sign", "Size", "Slice",
+    "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze",
+    "Where", "Xor",
 ))  # fmt: skip
 
 
@@ -85,9 +86,7 @@ def _asked(proto: onnx.NodeProto, node: ImportNode) -> int:
     return 1
 
 
-def _run(
-    proto: onnx.NodeProto, arrays: Sequence[Any], opset: int, what: str
-) -> list[np.ndarray[Any, Any]]:
+def _run(proto: onnx.NodeProto, arrays: Sequence[Any], opset: int, what: str) -> list[np.ndarray[Any, Any]]:
     names = [f"input_{i}" if array is not None else "" for i, array in enumerate(arrays)]
     alone = onnx.NodeProto()
     alone.CopyFrom(proto)

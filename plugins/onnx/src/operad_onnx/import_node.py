@@ -40,7 +40,9 @@ class Value:
 
     __slots__ = ("_symbol", "array", "name")
 
-    def __init__(self, name: str, array: np.ndarray[Any, Any] | None = None, symbol: Symbol | None = None) -> None:
+    def __init__(
+        self, name: str, array: np.ndarray[Any, Any] | None = None, symbol: Symbol | None = None
+    ) -> None:
         self.name = name
         self.array = array
         self._symbol = symbol
@@ -104,7 +106,9 @@ class Scope:
         for entry in node.entries:
             found: Any = tuple(shape[1][entry.index] for shape in shapes)
             if any(shape is None or None in shape for shape in found) or types[1][entry.index] is None:
-                raise UnsupportedError(f"the shape of {entry.name!r} does not follow; give shapes of the inputs")
+                raise UnsupportedError(
+                    f"the shape of {entry.name!r} does not follow; give shapes of the inputs"
+                )
             self._facts[entry] = Facts(found, np.dtype(types[1][entry.index]))
 
 
@@ -163,7 +167,9 @@ class ImportNode:
         num_outputs: Number of outputs.
     """
 
-    def __init__(self, proto: onnx.NodeProto, inputs: Sequence[Value | None], scope: Scope, opset: int) -> None:
+    def __init__(
+        self, proto: onnx.NodeProto, inputs: Sequence[Value | None], scope: Scope, opset: int
+    ) -> None:
         self.op_type = proto.op_type
         self.name = node_name(proto)
         self.opset = opset
@@ -215,8 +221,8 @@ class ImportNode:
         if value.array is None:
             names = [n for n in self.sym(index).list_inputs() if n not in self._scope.params]
             raise NeedsValueError(
-                f"input {index} ({value.name!r}) must be known when the model is read, for it becomes a parameter; "
-                f"it follows from {', '.join(map(repr, names))}: give values= or shapes= of these",
+                f"input {index} ({value.name!r}) must be known when the model is read, for it becomes a "
+                f"parameter; it follows from {', '.join(map(repr, names))}: give values= or shapes= of these",
                 names,
             )
         return value.array
@@ -255,7 +261,9 @@ class ImportNode:
     def whole(self, lengths: Lengths, what: str = "a value") -> tuple[int, ...]:
         """Lengths that must all be known."""
         if None in lengths:
-            self.refuse(f"{what} has the shape {lengths}; give the shapes of the model's inputs in numbers: shapes=")
+            self.refuse(
+                f"{what} has the shape {lengths}; give the shapes of the model's inputs in numbers: shapes="
+            )
         return tuple(length for length in lengths if length is not None)
 
     def rank(self, index: int = 0) -> int:

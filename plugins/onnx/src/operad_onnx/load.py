@@ -47,7 +47,9 @@ class Model(NamedTuple):
     @property
     def aux_params(self) -> dict[str, Any]:
         """The parameters that are auxiliary states."""
-        return {name: self.params[name] for name in self.symbol.list_auxiliary_states() if name in self.params}
+        return {
+            name: self.params[name] for name in self.symbol.list_auxiliary_states() if name in self.params
+        }
 
     @property
     def inputs(self) -> list[str]:
@@ -180,7 +182,10 @@ class _Reader:
 
     def _read_node(self, proto: onnx.NodeProto) -> None:
         what = f"{self._what}: node {node_name(proto)!r} ({proto.op_type})"
-        inputs = [self._values[name] if name in self._values else self._undefined(name, what) for name in proto.input]
+        inputs = [
+            self._values[name] if name in self._values else self._undefined(name, what)
+            for name in proto.input
+        ]
         domain = "" if proto.domain in _STANDARD else proto.domain
         node = ImportNode(proto, inputs, self._scope, self._opset(domain, what))
         constants = folded(proto, inputs, node, what)
@@ -201,14 +206,20 @@ class _Reader:
         names = _STANDARD if not domain else (domain,)
         versions = [self._opsets[name] for name in names if name in self._opsets]
         if not versions:
-            raise FormatError(f"{what}: the model does not say which version of the domain {domain!r} it uses")
+            raise FormatError(
+                f"{what}: the model does not say which version of the domain {domain!r} it uses"
+            )
         return int(versions[0])
 
     def _undefined(self, name: str, what: str) -> Value | None:
         if not name:
             return None
         made_later = any(name in other.output for other in self._graph.node)
-        reason = "only later nodes make it: the nodes form a cycle, or are not in order" if made_later else "nothing"
+        reason = (
+            "only later nodes make it: the nodes form a cycle, or are not in order"
+            if made_later
+            else "nothing"
+        )
         raise FormatError(f"{what} reads {name!r}, which {reason if made_later else 'nothing makes'}")
 
     def _made(self, rule: Rule, node: ImportNode, what: str) -> list[Any]:
@@ -222,7 +233,9 @@ class _Reader:
             error.add_note(f"in {what}, by its rule {rule}")
             raise
         except Exception as error:
-            raise FormatError(f"{what}: its rule {rule} failed with {type(error).__name__}: {error}") from error
+            raise FormatError(
+                f"{what}: its rule {rule} failed with {type(error).__name__}: {error}"
+            ) from error
         own = made[0].entries[0].node
         if isinstance(own, OpNode) and own.name.startswith(f"{node.name}_"):
             own.name = self._scope.unique(node.name)

@@ -114,7 +114,9 @@ def array_of(tensor: onnx.TensorProto, what: str, folder: str | None) -> np.ndar
 def _beside(tensor: onnx.TensorProto, size_bytes: int, what: str, folder: str | None) -> bytes:
     told = {pair.key: pair.value for pair in tensor.external_data}
     if folder is None:
-        raise FormatError(f"{what} stands in the file {told.get('location')!r}, which bytes do not have beside them")
+        raise FormatError(
+            f"{what} stands in the file {told.get('location')!r}, which bytes do not have beside them"
+        )
     path = _inside(told.get("location", ""), folder, what)
     with translated(what, "numbers for offset and length"):
         offset = int(told.get("offset", 0))
@@ -139,7 +141,9 @@ def _inside(location: str, folder: str, what: str) -> str:
         raise FormatError(f"{what} stands in {location!r}, expected a file in the folder of the model")
     for path in _each(folder, parts):
         if os.path.islink(path):
-            raise FormatError(f"{what} stands in {location!r}, which is a link, expected a file in the folder")
+            raise FormatError(
+                f"{what} stands in {location!r}, which is a link, expected a file in the folder"
+            )
     return os.path.join(folder, *parts)
 
 

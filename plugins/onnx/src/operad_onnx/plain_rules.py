@@ -27,7 +27,9 @@ def _size(node: Any) -> Any:
 def _scaler(node: Any) -> Any:
     """`(x - offset) scale`, by column."""
     data = node.cast(node.sym(), "float32")
-    offset, scale = (node.const(np.reshape(node.attr(key), (1, -1)), "float32") for key in ("offset", "scale"))
+    offset, scale = (
+        node.const(np.reshape(node.attr(key), (1, -1)), "float32") for key in ("offset", "scale")
+    )
     return node.call("broadcast_mul", node.call("broadcast_sub", data, offset), scale)
 
 
@@ -40,7 +42,9 @@ def _regressor(node: Any) -> Any:
     made = node.call("dot", node.cast(node.sym(), "float32"), node.const(weights.T, "float32"))
     if node.attr("intercepts") is None:
         return made
-    return node.call("broadcast_add", made, node.const(np.reshape(node.attr("intercepts"), (1, -1)), "float32"))
+    return node.call(
+        "broadcast_add", made, node.const(np.reshape(node.attr("intercepts"), (1, -1)), "float32")
+    )
 
 
 def _extracted(node: Any) -> Any:

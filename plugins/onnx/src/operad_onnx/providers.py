@@ -31,8 +31,8 @@ def package_for(name: str) -> str:
         return f"ONNX has no operator {kind!r}, as far as onnx {onnx.__version__} knows"
     where = f" of the domain {domain!r}" if separator else ""
     return (
-        f"no package brings a rule for {kind}{where}; one that does has it in a module named by an entry point of "
-        "the group operad.onnx"
+        f"no package brings a rule for {kind}{where}; one that does has it in a module named by an entry "
+        "point of the group operad.onnx"
     )
 
 

@@ -90,7 +90,7 @@ def _merged(modules: Any) -> Rules:
 def _add(table: Any, name: str, rule: Rule) -> None:
     if name in table:
         raise DuplicateOperatorError(
-            f"the ONNX rule for {name!r} is provided by {table[name].owner} and {rule.owner}; uninstall one, or "
-            "set OPERAD_BLOCK to its name"
+            f"the ONNX rule for {name!r} is provided by {table[name].owner} and {rule.owner}; uninstall one, "
+            "or set OPERAD_BLOCK to its name"
         )
     table[name] = rule

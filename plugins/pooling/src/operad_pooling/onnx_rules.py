@@ -42,13 +42,15 @@ def pooling(node: Any) -> Any:
         if kind == "avg":
             attrs["count_include_pad"] = int(op.count_include_pad is not False or op.pool_type == "sum")
             if op.pooling_convention == "full" and attrs["pads"] != (*op.pad, *op.pad):
-                node.refuse("windows of a mean that the convention 'full' adds are counted differently in ONNX")
+                node.refuse(
+                    "windows of a mean that the convention 'full' adds are counted differently in ONNX"
+                )
         made, size = node.add(_LOCAL[kind], node.inputs[0], **attrs), prod(op.kernel)
     return node.add("Mul", made, node.const(float(size))) if op.pool_type == "sum" else made
 
 
 def _shares(length: int, count: int) -> Array:
-    """Share of each element in each of the windows, from `floor(i n / count)` to `ceil((i + 1) n / count)`."""
+    """Share of each element in each window, from `floor(i n / count)` to `ceil((i + 1) n / count)`."""
     shares = np.zeros((count, length))
     for row in range(count):
         start, end = row * length // count, -(-(row + 1) * length // count)
@@ -99,12 +101,19 @@ def _dilated(node: Any, window: Any, lowest: float) -> Any:
     """The largest of as many strided parts as a window has elements."""
     data, _ = node.padded(window, lowest, always=True)
     lengths, made = node.whole(node.lengths_of(data)[2:]), None
-    outs = [(n - (k - 1) * d - 1) // s + 1 for n, k, d, s in zip(lengths, window.kernel, window.dilate, window.stride, strict=True)]
+    outs = [
+        (n - (k - 1) * d - 1) // s + 1
+        for n, k, d, s in zip(lengths, window.kernel, window.dilate, window.stride, strict=True)
+    ]
     for place in product(*map(range, window.kernel)):
         begin = [p * d for p, d in zip(place, window.dilate, strict=True)]
         end = [b + s * (o - 1) + 1 for b, s, o in zip(begin, window.stride, outs, strict=True)]
         part = node.call(
-            "slice", data, begin=(None, None, *begin), end=(None, None, *end), step=(None, None, *window.stride)
+            "slice",
+            data,
+            begin=(None, None, *begin),
+            end=(None, None, *end),
+            step=(None, None, *window.stride),
         )
         made = part if made is None else node.call("_maximum", made, part)
     return made
@@ -163,7 +172,9 @@ def _global(kind: str) -> Callable[[Any], Any]:
         if kind != "lp":
             return node.call("mean" if kind == "avg" else "max", data, axis=axes, keepdims=True)
         power = float(node.attr("p", 2))
-        total = node.call("sum", node.call("_power_scalar", node.call("abs", data), scalar=power), axis=axes, keepdims=True)
+        total = node.call(
+            "sum", node.call("_power_scalar", node.call("abs", data), scalar=power), axis=axes, keepdims=True
+        )
         return node.call("_power_scalar", total, scalar=1 / power)
 
     return rule

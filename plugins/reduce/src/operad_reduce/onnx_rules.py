@@ -31,7 +31,9 @@ def _over(kind: str, *, zero_nan: float | None = None) -> Callable[[Any], Any]:
         op, value = node.op, node.inputs[0]
         if zero_nan is not None:
             value = node.add("Where", node.add("IsNaN", value), node.const(zero_nan), value)
-        return _reduced(node, kind, value, _axes(op.axis, len(node.shapes[0]), exclude=op.exclude), op.keepdims)
+        return _reduced(
+            node, kind, value, _axes(op.axis, len(node.shapes[0]), exclude=op.exclude), op.keepdims
+        )
 
     return rule
 

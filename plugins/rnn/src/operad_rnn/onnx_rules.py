@@ -46,18 +46,26 @@ def rnn(node: Any) -> Any:
     for layer in range(op.num_layers):
         begin = [node.slice(state, [layer * count], [(layer + 1) * count], [0]) for state in states]
         made = node.add(
-            _KINDS[op.mode], data, *_layer(node, arrays, cells[layer * count : (layer + 1) * count]), "", *begin,
-            outputs=1 + len(states), hidden_size=op.state_size,
+            _KINDS[op.mode],
+            data,
+            *_layer(node, arrays, cells[layer * count : (layer + 1) * count]),
+            "",
+            *begin,
+            outputs=1 + len(states),
+            hidden_size=op.state_size,
             direction="bidirectional" if op.bidirectional else "forward",
             activations=["Relu"] * count if op.mode == "rnn_relu" else None,
             linear_before_reset=1 if op.mode == "gru" else None,
-        )  # fmt: skip
+        )
         lasts.append(made[1:])
         data = node.add("Transpose", made[0], perm=(0, 2, 1, 3))
         data = node.add("Reshape", data, node.ints(0, 0, -1))
     if not op.state_outputs:
         return [data]
-    ends = [node.add("Concat", *parts, axis=0) if len(parts) > 1 else parts[0] for parts in zip(*lasts, strict=True)]
+    ends = [
+        node.add("Concat", *parts, axis=0) if len(parts) > 1 else parts[0]
+        for parts in zip(*lasts, strict=True)
+    ]
     return [data, *ends]
 
 
@@ -91,7 +99,9 @@ def _packed(node: Any, mode: str, count: int) -> Any:
     if node.is_const(1) and node.is_const(2) and (not node.has(3) or node.is_const(3)):
         w, r = node.value(1), node.value(2)
         parts = [_rows(each[d], order).reshape(-1) for d in range(count) for each in (w, r)]
-        parts += [_rows(bias[d][half], order) for d in range(count) for half in (slice(rows), slice(rows, None))]
+        parts += [
+            _rows(bias[d][half], order) for d in range(count) for half in (slice(rows), slice(rows, None))
+        ]
         return node.const(np.concatenate(parts), node.dtype())
     places = np.concatenate([np.arange(size) + gate * size for gate in order])
     made = [_cut(node, node.sym(index), d, places) for d in range(count) for index in (1, 2)]
@@ -114,19 +124,38 @@ def _zeros(node: Any, data: Any, count: int, size: int) -> Any:
 def imported(node: Any) -> Any:
     """RNN of one layer; a reverse direction alone is forward on the reversed steps."""
     direction = node.attr("direction", "forward")
-    count, size, batch_first = (2 if direction == "bidirectional" else 1), node.shape(2)[2], node.attr("layout", 0)
+    count, size, batch_first = (
+        (2 if direction == "bidirectional" else 1),
+        node.shape(2)[2],
+        node.attr("layout", 0),
+    )
     mode, is_reverse = _mode(node, count), direction == "reverse"
     data = node.call("transpose", node.sym(), axes=(1, 0, 2)) if batch_first else node.sym()
     lengths = [node.sym(4)] if node.has(4) else []
-    turned = node.call("SequenceReverse", data, *lengths, use_sequence_length=bool(lengths)) if is_reverse else data
+    turned = (
+        node.call("SequenceReverse", data, *lengths, use_sequence_length=bool(lengths))
+        if is_reverse
+        else data
+    )
     states = []
     for index in (5, 6) if mode == "lstm" else (5,):
         state = node.sym(index) if node.has(index) else _zeros(node, data, count, size)
-        states.append(node.call("transpose", state, axes=(1, 0, 2)) if batch_first and node.has(index) else state)
+        states.append(
+            node.call("transpose", state, axes=(1, 0, 2)) if batch_first and node.has(index) else state
+        )
     made = node.call(
-        "RNN", turned, _packed(node, mode, count), *states, *lengths, mode=mode, state_size=size, num_layers=1,
-        bidirectional=count == 2, state_outputs=True, use_sequence_length=bool(lengths),
-    )  # fmt: skip
+        "RNN",
+        turned,
+        _packed(node, mode, count),
+        *states,
+        *lengths,
+        mode=mode,
+        state_size=size,
+        num_layers=1,
+        bidirectional=count == 2,
+        state_outputs=True,
+        use_sequence_length=bool(lengths),
+    )
     output, lasts = made[0], [made[1 + i] for i in range(len(states))]
     if is_reverse:
         output = node.call("SequenceReverse", output, *lengths, use_sequence_length=bool(lengths))

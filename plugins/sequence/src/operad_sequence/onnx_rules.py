@@ -21,7 +21,9 @@ def _last(node: Any) -> Any:
     axis, rank = node.op.axis, len(node.shapes[0])
     if not node.op.use_sequence_length:
         return node.add("Gather", node.inputs[0], node.const(-1, "int64"), axis=axis)
-    data = node.inputs[0] if axis == 1 else node.add("Transpose", node.inputs[0], perm=(1, 0, *range(2, rank)))
+    data = (
+        node.inputs[0] if axis == 1 else node.add("Transpose", node.inputs[0], perm=(1, 0, *range(2, rank)))
+    )
     lengths = _whole(node)
     places = node.add("Max", node.add("Sub", lengths, node.const(1, "int64")), node.const(0, "int64"))
     found = node.add("GatherND", data, node.unsqueeze(places, 1), batch_dims=1)

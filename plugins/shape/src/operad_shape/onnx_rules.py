@@ -98,7 +98,11 @@ def _repeated(node: Any) -> Any:
     reps = [1] * (len(shape) + 1)
     reps[axis + 1] = node.op.repeats
     tiled = node.add("Tile", node.unsqueeze(data, axis + 1), node.ints(*reps))
-    return node.add("Reshape", tiled, node.ints(*(0,) * axis, -1)) if len(shape) == axis + 1 else node.reshape(tiled)
+    return (
+        node.add("Reshape", tiled, node.ints(*(0,) * axis, -1))
+        if len(shape) == axis + 1
+        else node.reshape(tiled)
+    )
 
 
 def _reversed(node: Any) -> Any:
@@ -130,8 +134,9 @@ def _diagonal(node: Any) -> Any:
 def _assigned(node: Any) -> Any:
     """ScatterND over the positions of the part."""
     op, shape = node.op, node.fixed()
-    lengths = [range(n)[slice(b, e, s or None)] for n, b, e, s in zip(
-        shape, op.begin, op.end, (*op.step, *(None,) * (len(op.begin) - len(op.step))), strict=False)]  # fmt: skip
+    steps = (*op.step, *(None,) * (len(op.begin) - len(op.step)))
+    parts = zip(shape, op.begin, op.end, steps, strict=False)
+    lengths = [range(n)[slice(begin, end, step or None)] for n, begin, end, step in parts]
     lengths += [range(n) for n in shape[len(lengths) :]]
     positions = [[]]
     for axis in lengths:
@@ -263,7 +268,11 @@ def _split(node: Any) -> Any:
 
 def _concat(node: Any) -> Any:
     symbols = node.syms()
-    return node.call("Concat", *symbols, dim=node.axis(1)) if len(symbols) > 1 else node.call("identity", *symbols)
+    return (
+        node.call("Concat", *symbols, dim=node.axis(1))
+        if len(symbols) > 1
+        else node.call("identity", *symbols)
+    )
 
 
 def _pad(node: Any) -> Any:

@@ -71,7 +71,9 @@ def _attention(node: Any) -> Any:
         if steps > keys:
             node.refuse("queries that see no key have no counterpart")
         hidden = np.arange(keys) > np.arange(steps)[:, None] + (keys - steps)
-        scores = node.add("Add", scores, node.const(np.where(hidden, -6e4 if node.dtypes[0].itemsize == 2 else -1e30, 0.0)))
+        scores = node.add(
+            "Add", scores, node.const(np.where(hidden, -6e4 if node.dtypes[0].itemsize == 2 else -1e30, 0.0))
+        )
     return node.add("MatMul", node.add("Softmax", scores, axis=-1), value)
 
 
