@@ -103,13 +103,13 @@ def _coordinates(old: int, new: int, scale: float, part: Any, mode: str) -> Arra
 
 
 def _nearest(places: Array, length: int, rule: str) -> Array:
-    rounded = {
+    rules: dict[str, Any] = {
         "round_prefer_floor": lambda x: np.ceil(x - 0.5),
         "round_prefer_ceil": lambda x: np.floor(x + 0.5),
         "floor": np.floor,
         "ceil": np.ceil,
-    }[rule](places)
-    return np.clip(rounded, 0, length - 1).astype(np.int64)
+    }
+    return np.clip(rules[rule](places), 0, length - 1).astype(np.int64)
 
 
 def _matrix(node: Any, places: Array, length: int, scale: float) -> Array:

@@ -150,15 +150,17 @@ class _Writer:
         dtypes |= {name: np.dtype(np.float32) for name in shapes}
         dtypes |= {name: as_dtype(dtype) for name, dtype in types.items()}
         found = infer_types(self._graph, dtypes, np.dtype(np.float32))
-        for entry, shape, dtype in zip(self._graph.entries, tables[0].values, found.values, strict=True):
-            if shape is None or None in shape or dtype is None:
+        for entry, known_shape, dtype in zip(
+            self._graph.entries, tables[0].values, found.values, strict=True
+        ):
+            if known_shape is None or None in known_shape or dtype is None:
                 raise ArgumentError(
                     f"export: the shape of {entry.name!r} does not follow from those given; give it in "
                     "shapes, or its array in params"
                 )
         pairs = zip(tables[0].values, tables[1].values, strict=True)
-        lengths = [tuple(zip(cast("Any", one), cast("Any", other), strict=True)) for one, other in pairs]
-        return [Spec(one, cast("Any", dtype)) for one, dtype in zip(lengths, found.values, strict=True)]
+        both = [tuple(zip(cast("Any", one), cast("Any", other), strict=True)) for one, other in pairs]
+        return [Spec(one, cast("Any", dtype)) for one, dtype in zip(both, found.values, strict=True)]
 
     def _spec(self, entry: Entry) -> Spec:
         return self._specs[self._graph.entry_id(entry)]

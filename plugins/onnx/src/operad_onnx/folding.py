@@ -16,7 +16,8 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 from operad.files import check_bytes, translated
-from operad_onnx.import_node import ImportNode, Value
+from operad_onnx.import_node import ImportNode
+from operad_onnx.scope import Value
 
 _MOST_ELEMENTS: Final = 2**16
 """Most elements of constants that are computed here; larger ones are computed when the model runs."""
@@ -45,13 +46,15 @@ def folded(
         return _of_shape(proto, node)
     if proto.op_type == "Constant":
         return _run(proto, [], node.opset, what)
+    if proto.op_type == "CastLike" and node.is_const(0):
+        return [np.asarray(node.value(0), node.dtype(1))]
     if proto.op_type not in _FOLDED or any(value is not None and value.array is None for value in inputs):
         return None
     arrays = [None if value is None else value.array for value in inputs]
     sizes = [array.size for array in arrays if array is not None]
     if sum(sizes) > _MOST_ELEMENTS or prod(max(size, 1) for size in sizes) > _MOST_ELEMENTS**2:
         return None
-    asked = _asked(proto, node)
+    asked = _asked(proto.op_type, node)
     check_bytes(asked * _LEAST_BYTES, what)
     return None if asked > _MOST_ELEMENTS else _run(proto, arrays, node.opset, what)
 
@@ -64,13 +67,12 @@ def _of_shape(proto: onnx.NodeProto, node: ImportNode) -> list[np.ndarray[Any, A
     return None if None in chosen else [np.array(chosen, np.int64)]
 
 
-def _asked(proto: onnx.NodeProto, node: ImportNode) -> int:
+def _asked(kind: str, node: ImportNode) -> int:
     """Number of elements of the output, for operators that make more of them than they read."""
-    kind = proto.op_type
     if kind in ("ConstantOfShape", "Expand"):
         return prod(max(int(n), 1) for n in node.value(0 if kind == "ConstantOfShape" else 1).reshape(-1))
     if kind == "Tile":
-        return prod(max(int(n), 1) for n in node.value(1).reshape(-1)) * max(node.value(0).size, 1)
+        return prod(max(int(n), 1) for n in node.value(1).reshape(-1)) * max(int(node.value(0).size), 1)
     if kind == "Range":
         start, limit, step = (float(node.scalar(index)) for index in range(3))
         return 0 if step == 0 else int(min(abs((limit - start) / step), 1e18)) + 1
@@ -78,7 +80,7 @@ def _asked(proto: onnx.NodeProto, node: ImportNode) -> int:
         pads = node.ints("pads", 1, ())
         return prod(int(n) + sum(max(p, 0) for p in pads) for n in node.shape(0))
     if kind == "OneHot":
-        return int(node.value(0).size * max(node.scalar(1), 1))
+        return int(node.value(0).size) * max(int(node.scalar(1)), 1)
     if kind in ("Add", "Sub", "Mul", "Div", "Pow", "Mod", "Max", "Min", "Where", "Equal", "And", "Or",
                 "Greater", "Less", "GreaterOrEqual", "LessOrEqual"):  # fmt: skip
         shapes = [node.shape(index) for index in range(node.num_inputs)]

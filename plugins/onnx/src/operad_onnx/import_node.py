@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, NoReturn, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 import onnx
@@ -11,148 +11,12 @@ from onnx import helper
 
 import operad
 from operad.errors import UnsupportedError
-from operad.graph import Entry, OpNode
-from operad.symbol import Symbol
 from operad_onnx.element_types import dtype_of
 from operad_onnx.model_file import array_of
-
-_NUM_PROBES: Final = 2
+from operad_onnx.scope import NeedsValueError, Scope, Value
+from operad_onnx.windows import Windows
 
 Lengths = tuple[int | None, ...]
-
-
-@final
-class Facts(NamedTuple):
-    """Shapes of a value for two sets of lengths that differ from run to run, and its element type."""
-
-    shapes: tuple[tuple[int, ...], ...]
-    dtype: np.dtype[Any]
-
-
-@final
-class Value:
-    """A value of a model: numbers that are known, a symbol, or numbers that became one.
-
-    Attributes:
-        name: In the model.
-        array: The numbers, where they are known.
-    """
-
-    __slots__ = ("_symbol", "array", "name")
-
-    def __init__(
-        self, name: str, array: np.ndarray[Any, Any] | None = None, symbol: Symbol | None = None
-    ) -> None:
-        self.name = name
-        self.array = array
-        self._symbol = symbol
-
-    def symbol(self, scope: Scope) -> Symbol:
-        """The value as a symbol; numbers become a parameter."""
-        if self._symbol is None:
-            assert self.array is not None
-            self._symbol = scope.parameter(self.name, self.array)
-        return self._symbol
-
-
-@final
-class Scope:
-    """Everything that is known of the symbol so far.
-
-    Attributes:
-        params: Arrays of its parameters.
-    """
-
-    def __init__(self) -> None:
-        self.params: dict[str, np.ndarray[Any, Any]] = {}
-        self._facts: dict[Entry, Facts] = {}
-        self._names: set[str] = set()
-
-    def unique(self, name: str) -> str:
-        """A name that no node has yet, like `name`."""
-        made, count = name, 0
-        while made in self._names:
-            count += 1
-            made = f"{name}_{count}"
-        self._names.add(made)
-        return made
-
-    def parameter(self, name: str, array: np.ndarray[Any, Any]) -> Symbol:
-        """A variable whose array is known."""
-        self.params[name] = array
-        return self.variable(name, Facts((array.shape,) * _NUM_PROBES, array.dtype))
-
-    def variable(self, name: str, facts: Facts) -> Symbol:
-        """A variable."""
-        self._names.add(name)
-        symbol = operad.sym.var(name)
-        self._facts[symbol.entries[0]] = facts
-        return symbol
-
-    def facts(self, symbol: Symbol) -> Facts:
-        """Shapes and type of a symbol's first output."""
-        return self._facts[symbol.entries[0]]
-
-    def note(self, symbol: Symbol) -> None:
-        """Infer shapes and types of a symbol that was just made of known ones."""
-        node = symbol.entries[0].node
-        assert isinstance(node, OpNode)
-        self._infer(node)
-
-    def _infer(self, node: OpNode) -> None:
-        given = [self._facts.get(entry) for entry in node.args]
-        shapes = [node.op.infer_shape([f and f.shapes[probe] for f in given]) for probe in range(_NUM_PROBES)]
-        types: Any = node.op.infer_type([f and f.dtype for f in given])
-        for entry in node.entries:
-            found: Any = tuple(shape[1][entry.index] for shape in shapes)
-            if any(shape is None or None in shape for shape in found) or types[1][entry.index] is None:
-                raise UnsupportedError(
-                    f"the shape of {entry.name!r} does not follow; give shapes of the inputs"
-                )
-            self._facts[entry] = Facts(found, np.dtype(types[1][entry.index]))
-
-
-@final
-class Windows(NamedTuple):
-    """Windows that go over the axes behind the channels.
-
-    Attributes:
-        kernel: Their size.
-        stride: The distance of neighbours.
-        dilate: The distance of a window's elements.
-        before: What is added before each axis.
-        after: What is added behind each axis, so that all windows are whole.
-        given_after: Padding behind each axis, without what only completes the last window.
-    """
-
-    kernel: tuple[int, ...]
-    stride: tuple[int, ...]
-    dilate: tuple[int, ...]
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-    given_after: tuple[int, ...]
-
-    @property
-    def is_even(self) -> bool:
-        """Whether as much is added before as behind."""
-        return self.before == self.after
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is even, only padding, and not dilated."""
-        return self.is_even and self.after == self.given_after and set(self.dilate) == {1}
-
-
-class NeedsValueError(UnsupportedError):
-    """A rule needs the numbers of an input that is known only when the model runs.
-
-    Attributes:
-        inputs: The inputs of the model that it is computed from.
-    """
-
-    def __init__(self, message: str, inputs: Sequence[str]) -> None:
-        super().__init__(message)
-        self.inputs = inputs
 
 
 @final

@@ -17,10 +17,11 @@ from operad.graph import OpNode
 from operad.symbol import Symbol
 from operad_onnx.element_types import dtype_of
 from operad_onnx.folding import folded
-from operad_onnx.import_node import Facts, ImportNode, NeedsValueError, Scope, Value, node_name
+from operad_onnx.import_node import ImportNode, node_name
 from operad_onnx.model_file import array_of, parsed, read_model
 from operad_onnx.providers import package_for
 from operad_onnx.rules import Rule, rules
+from operad_onnx.scope import Facts, NeedsValueError, Scope, Value
 
 _STANDARD: Final = ("", "ai.onnx")
 _PROBES: Final = ((6, 8), (10, 14), (22, 26), (34, 38), (46, 58), (62, 74), (82, 86), (94, 106))
@@ -248,7 +249,8 @@ class _Reader:
         symbol = value.symbol(self._scope)
         if isinstance(symbol.entries[0].node, OpNode):
             return symbol
-        return operad.sym.identity(symbol, name=self._scope.unique(name))
+        made: Symbol = operad.sym.identity(symbol, name=self._scope.unique(name))
+        return made
 
 
 def _applied(rule: Rule, node: ImportNode) -> list[Any]:
