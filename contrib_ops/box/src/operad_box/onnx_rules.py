@@ -92,7 +92,7 @@ def _stays(
     places = node.add("Gather", chosen, node.ints(0, 2), axis=1)
     count = node.slice(node.add("Shape", chosen), [0], [1], [0])
     zeros = node.add("Expand", node.const(0.0), node.ints(*shape))
-    return node.add("ScatterND", zeros, places, node.add("Expand", node.const(1.0), count))
+    return str(node.add("ScatterND", zeros, places, node.add("Expand", node.const(1.0), count)))
 
 
 def _by_score(node: Any, scores: str, count: int) -> tuple[str, str]:
@@ -112,7 +112,7 @@ def _box_nms(node: Any) -> Any:
         node.refuse(
             "suppression within classes has no counterpart, as their number is not known; force_suppress"
         )
-    batch, count, width = int(np.prod(shape[:-2])), *shape[-2:]
+    (count, width), batch = shape[-2:], int(np.prod(shape[:-2]))
     data = node.add("Reshape", node.inputs[0], node.ints(batch, count, width))
     scores = node.squeeze(node.slice(data, [op.score_index], [op.score_index + 1], [-1]), -1)
     best, order = _by_score(node, scores, min(op.topk, count) if op.topk > 0 else count)
@@ -153,7 +153,7 @@ def _converted(node: Any, data: str, corners: str, op: Any, width: int) -> str:
         for part, size in zip(parts, (op.coord_start, 4, width - op.coord_start - 4), strict=True)
         if size
     ]
-    return node.add("Concat", *kept, axis=-1)
+    return str(node.add("Concat", *kept, axis=-1))
 
 
 def _detection(node: Any) -> Any:

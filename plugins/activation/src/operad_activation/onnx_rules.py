@@ -31,14 +31,6 @@ def softmax(kind: str, sign: int = 1) -> Callable[[Any], Any]:
     return rule
 
 
-EXPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {
-    "Activation": activation,
-    "softmax": softmax("Softmax"),
-    "softmin": softmax("Softmax", -1),
-    "log_softmax": softmax("LogSoftmax"),
-}
-
-
 def softmax_activation(node: Any) -> Any:
     """Softmax over the last axis, or over the channels."""
     return node.add("Softmax", *node.inputs, axis=1 if node.op.mode == "channel" else -1)
@@ -72,7 +64,14 @@ def leaky_relu(node: Any) -> Any:
     return node.add("Elu" if kind == "elu" else "LeakyRelu", data, alpha=slope)
 
 
-EXPORTS = {**EXPORTS, "SoftmaxActivation": softmax_activation, "LeakyReLU": leaky_relu}
+EXPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {
+    "Activation": activation,
+    "softmax": softmax("Softmax"),
+    "softmin": softmax("Softmax", -1),
+    "log_softmax": softmax("LogSoftmax"),
+    "SoftmaxActivation": softmax_activation,
+    "LeakyReLU": leaky_relu,
+}
 
 
 def _rectified(act_type: str, default: float) -> Callable[[Any], Any]:

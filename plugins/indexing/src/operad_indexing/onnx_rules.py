@@ -16,7 +16,7 @@ def _whole(node: Any, value: str, index: int) -> str:
     return value if node.dtypes[index].name == "int64" else node.cast(value, "int64")
 
 
-def _in_range(node: Any, indices: str, length: int | None, mode: str) -> str:
+def _in_range(node: Any, indices: str, length: Any, mode: str) -> Any:
     """Indices from 0 to the length less 1: the nearest, or modulo the length."""
     if length is None:
         node.refuse("the axis that is indexed differs from run to run; export it with numbers")
@@ -56,7 +56,7 @@ def _batch_take(node: Any) -> Any:
     return node.squeeze(made, -1)
 
 
-def _tuples(node: Any, index: int) -> str:
+def _tuples(node: Any, index: int) -> Any:
     """Indices with their coordinates behind, as ONNX has them, and here in front."""
     rank = len(node.shapes[index])
     return node.add("Transpose", _whole(node, node.inputs[index], index), perm=(*range(1, rank), 0))

@@ -47,8 +47,8 @@ def _eye_like(node: Any) -> Any:
 
 
 def _range(node: Any) -> Any:
-    start, limit, step = (node.scalar(index) for index in range(3))
-    return node.const(np.arange(start, limit, step, node.value(0).dtype))
+    bounds: Any = [node.scalar(index) for index in range(3)]
+    return node.const(np.arange(*bounds, dtype=node.value(0).dtype))
 
 
 IMPORTS: Final[Mapping[str, Rule]] = {

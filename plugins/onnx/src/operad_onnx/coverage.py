@@ -8,7 +8,7 @@ from typing import final
 
 import onnx
 
-from operad import registry
+import operad
 from operad_onnx.providers import package_for
 from operad_onnx.rules import rules
 
@@ -85,10 +85,10 @@ def read() -> list[Read]:
 def not_written() -> list[Missing]:
     """Installed operators that cannot be written, with the reason."""
     known, found = rules(), {}
-    for record in registry.operators().values():
+    for record in operad.registry.operators().values():
         if record.is_alias:
             continue
-        name = registry.get(record.name).name
+        name = operad.registry.get(record.name).name
         if name not in known.exports:
             found[name] = known.absent.get(name, f"{record.distribution} brings no rule for it")
     return [Missing(name, reason) for name, reason in sorted(found.items())]

@@ -11,7 +11,6 @@ import onnx
 from onnx import helper, numpy_helper
 
 import operad
-from operad import registry
 from operad.boundary import boundary
 from operad.dtypes import as_dtype
 from operad.errors import ArgumentError, OperadError, UnsupportedError
@@ -20,7 +19,7 @@ from operad.symbol import Symbol
 from operad_onnx.element_types import number_of
 from operad_onnx.export_node import ExportNode, Sink, Spec
 from operad_onnx.model_file import write_model
-from operad_onnx.rules import Rule, rules
+from operad_onnx.rules import Rule, Rules, rules
 
 OPSET: Final = 17
 """Version of the standard that is written where none is named."""
@@ -108,6 +107,7 @@ class _Writer:
         if unknown := [name for name in shapes if name not in names]:
             raise ArgumentError(f"export: {unknown[0]!r} is no argument; they are {', '.join(names)}")
         self._params = {name: params[name] for name in names if name in params and name not in shapes}
+        self._rules = rules()
         self._sink = Sink(opset, self._params)
         self._lengths = _probed(shapes)
         self._symbols = {pair: name for name, pair in self._lengths.items()}
@@ -174,7 +174,7 @@ class _Writer:
 
     def _write(self, node: OpNode) -> None:
         what = f"export: node {node.name!r} ({node.op.name})"
-        rule = _rule_of(node, what)
+        rule = _rule_of(node, self._rules, what)
         visible = node.entries[: node.op.num_visible_outputs or 1]
         seen = ExportNode(
             node.op,
@@ -239,14 +239,13 @@ class _Writer:
         yield from self._sink.constants.values()
 
 
-def _rule_of(node: OpNode, what: str) -> Rule:
-    known = rules()
+def _rule_of(node: OpNode, known: Rules, what: str) -> Rule:
     rule = known.exports.get(node.op.name)
     if rule is not None:
         return rule
     reason = known.absent.get(node.op.name)
     if reason is None:
-        provider = registry.provider(node.op.name)
+        provider = operad.registry.provider(node.op.name)
         reason = f"{provider} brings no rule for it (entry point operad.onnx)"
     raise UnsupportedError(f"{what} cannot be written as ONNX: {reason}")
 

@@ -106,6 +106,7 @@ class _Reader:
         self._what = what
         self._folder = folder
         self._opsets = {entry.domain: entry.version for entry in model.opset_import}
+        self._rules = rules().imports
         self._scope = Scope()
         self._values: dict[str, Value] = {}
         self._lengths: dict[str, tuple[int, int]] = {}
@@ -196,7 +197,7 @@ class _Reader:
                     self._define(name, Value(name, array))
             return
         full_name = f"{domain}::{proto.op_type}" if domain else proto.op_type
-        rule = rules().imports.get(full_name)
+        rule = self._rules.get(full_name)
         if rule is None:
             raise UnsupportedError(f"{what}: {package_for(full_name)}")
         for name, symbol in zip(proto.output, self._made(rule, node, what), strict=False):

@@ -12,26 +12,17 @@ module needs nothing of this package, and has up to three tables:
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from types import ModuleType
 from typing import Any, Final, NamedTuple, final
 
-from operad import registry
+import operad
 from operad.errors import DuplicateOperatorError
-from operad.registry.kinds import KINDS, Kind
 
 GROUP: Final = "operad.onnx"
 TABLES: Final = ("EXPORTS", "IMPORTS", "ABSENT")
 
 Function = Callable[[Any], Any]
-
-
-def _with_tables(candidate: object) -> object | None:
-    has_tables = isinstance(candidate, ModuleType) and any(hasattr(candidate, table) for table in TABLES)
-    return candidate if has_tables else None
-
-
-KINDS[GROUP] = Kind(f"a module with one of the tables {', '.join(TABLES)}", _with_tables)
 
 
 @final
@@ -70,7 +61,7 @@ def rules() -> Rules:
     Raises:
         DuplicateOperatorError: Two packages bring a rule for one operator.
     """
-    found = registry.loaded(GROUP)
+    found = operad.registry.loaded(GROUP)
     known = _kept.get(0)
     if known is None or known[0] is not found:
         known = _kept[0] = (found, _merged(found))
@@ -79,10 +70,17 @@ def rules() -> Rules:
 
 def _merged(modules: Any) -> Rules:
     merged = Rules({}, {}, {})
-    for _, module, owner in modules:
+    for name, module, owner in modules:
+        if not any(hasattr(module, table) for table in TABLES):
+            warnings.warn(
+                f"left out: onnx {name!r} of {owner} is {module!r}, expected a module with one of the tables "
+                f"{', '.join(TABLES)}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
         for table, rules_of_all in zip(TABLES[:2], merged[:2], strict=True):
-            for name, rule in getattr(module, table, {}).items():
-                _add(rules_of_all, name, Rule(rule, owner))
+            for operator, rule in getattr(module, table, {}).items():
+                _add(rules_of_all, operator, Rule(rule, owner))
         merged.absent.update(getattr(module, "ABSENT", {}))  # type: ignore[attr-defined]
     return merged
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import product
+from functools import reduce
 from math import prod
 from typing import Any, Final
 
@@ -98,25 +98,22 @@ def _pooled(node: Any, data: Any, kind: str, window: Any, pad: Any, **params: An
 
 
 def _dilated(node: Any, window: Any, lowest: float) -> Any:
-    """The largest of as many strided parts as a window has elements."""
-    data, _ = node.padded(window, lowest, always=True)
-    lengths, made = node.whole(node.lengths_of(data)[2:]), None
-    outs = [
-        (n - (k - 1) * d - 1) // s + 1
-        for n, k, d, s in zip(lengths, window.kernel, window.dilate, window.stride, strict=True)
-    ]
-    for place in product(*map(range, window.kernel)):
-        begin = [p * d for p, d in zip(place, window.dilate, strict=True)]
-        end = [b + s * (o - 1) + 1 for b, s, o in zip(begin, window.stride, outs, strict=True)]
-        part = node.call(
-            "slice",
-            data,
-            begin=(None, None, *begin),
-            end=(None, None, *end),
-            step=(None, None, *window.stride),
-        )
-        made = part if made is None else node.call("_maximum", made, part)
+    """The largest along each axis in turn, of as many strided parts as a window has elements there."""
+    made, _ = node.padded(window, lowest, always=True)
+    per_axis = zip(window.kernel, window.dilate, window.stride, strict=True)
+    for axis, (kernel, dilate, stride) in enumerate(per_axis, 2):
+        length = node.whole(node.lengths_of(made))[axis]
+        reach = stride * ((length - (kernel - 1) * dilate - 1) // stride) + 1
+        parts = [
+            _part(node, made, axis, place * dilate, place * dilate + reach, stride) for place in range(kernel)
+        ]
+        made = reduce(lambda one, other: node.call("_maximum", one, other), parts)
     return made
+
+
+def _part(node: Any, data: Any, axis: int, begin: int, end: int, step: int) -> Any:
+    before = (None,) * axis
+    return node.call("slice", data, begin=(*before, begin), end=(*before, end), step=(*before, step))
 
 
 def _average(node: Any) -> Any:
