@@ -128,6 +128,7 @@ tables: setup
 	$(RUN) -m tools.operator_pages --check
 	$(RUN) -m tools.scalar_forms --check
 	$(RUN) -m tools.standard_stubs --check
+	$(RUN) -m tools.onnx_table --check
 	$(RUN) -m tools.project_metadata --check
 	$(RUN) -m tools.harness_table --check
 
@@ -144,6 +145,7 @@ format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m tools.operator_pages
 	$(RUN) -m tools.scalar_forms
 	$(RUN) -m tools.standard_stubs
+	$(RUN) -m tools.onnx_table
 	$(RUN) -m tools.project_metadata
 
 release: setup  ## bump, check and build (twice) all distributions in clones: VERSION=0.3.0; ARGS=--tag tags it here

@@ -12,7 +12,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from tools.workspace import ROOT
 PAGE: Final = "docs/cli.md"
 OWNERS: Final = (
     "operad", "operad-check", "operad-export", "operad-image", "operad-kvstore-mpi", "operad-kvstore-ray",
-    "operad-module", "operad-mxnet", "operad-recordio", "operad-visualization",
+    "operad-module", "operad-mxnet", "operad-onnx", "operad-recordio", "operad-visualization",
 )  # fmt: skip
 _INTRODUCTION: Final = """\
 <!-- written by `make format`, do not edit -->
@@ -42,6 +42,7 @@ _INTRODUCTION: Final = """\
 | `operad im2rec` | `pip install "operad-image[cli]"` |
 | `operad profile` | `pip install "operad-module[cli]"` |
 | `operad convert`, `operad port`, `operad run-mxnet` | `pip install "operad-mxnet[cli]"` |
+| `operad onnx export`, `operad onnx import`, `operad onnx check` | `pip install "operad-onnx[cli]"` |
 | `operad launch` | `pip install "operad-kvstore-ray[ray]"` |
 | `operad mpirun` | `pip install "operad-kvstore-mpi[openmpi]"` |
 | `operad rec2idx` | `pip install "operad-recordio[cli]"` |
@@ -90,7 +91,16 @@ def _commands(owner: str) -> dict[str, click.Command]:
     names = [name for p in plugins() if p.name == owner for name in p.groups.get("operad.commands", ())]
     context = click.Context(main)
     found = {name: main.get_command(context, name) for name in sorted(names)}
-    return {name: command for name, command in found.items() if command is not None}
+    return dict(_leaves(found))
+
+
+def _leaves(commands: Mapping[str, click.Command | None]) -> Iterator[tuple[str, click.Command]]:
+    """The commands that do something: of a group those in it, after its name."""
+    for name, command in commands.items():
+        if isinstance(command, click.Group):
+            yield from _leaves({f"{name} {inner}": each for inner, each in command.commands.items()})
+        elif command is not None:
+            yield name, command
 
 
 def _section(name: str, command: click.Command) -> str:

@@ -23,7 +23,7 @@ from operad.registry.policy import choose, usable
 GROUPS: Final = (
     "operad.operators", "operad.kernels", "operad.passes", "operad.kvstores", "operad.iterators",
     "operad.commands", "operad.attributes", "operad.hooks", "operad.namespaces",
-    "operad.settings", "operad.check_backends",
+    "operad.settings", "operad.check_backends", "operad.onnx",
 )  # fmt: skip
 _SHARED: Final = (KERNELS, "operad.hooks")
 """Groups where any number of distributions may use one name."""

@@ -1,0 +1,17 @@
+"""Reasons why operators have no counterpart in ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+ABSENT: Final[Mapping[str, str]] = dict.fromkeys(
+    [
+        f"_random_pdf_{name}"
+        for name in (
+            "dirichlet", "exponential", "gamma", "generalized_negative_binomial", "negative_binomial",
+            "normal", "poisson", "uniform",
+        )
+    ],
+    "ONNX has no densities, and no logarithm of the gamma function",
+)  # fmt: skip

@@ -1,0 +1,5 @@
+"""`mx.contrib.onnx`: MXNet's names of the functions that read and write ONNX files."""
+
+from operad_onnx.faces import export_model, get_model_metadata, import_model
+
+__all__ = ["export_model", "get_model_metadata", "import_model"]

@@ -1,0 +1,107 @@
+"""Operators that can be written and read, and why others cannot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import final
+
+import onnx
+
+import operad
+from operad_onnx.providers import package_for
+from operad_onnx.rules import rules
+
+_FOLDED_HERE = ("Constant",)
+"""Operators that become numbers when a model is read."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An operator that can be written.
+
+    Attributes:
+        operator: Its name here.
+        onnx: The ONNX operator that does the same; "several" for one that is written as nodes.
+        package: Who brings the rule.
+    """
+
+    operator: str
+    onnx: str
+    package: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An ONNX operator that can be read.
+
+    Attributes:
+        onnx: Its name, with its domain unless that is the standard's.
+        operator: The operator that does the same; "several" for one that is made of others.
+        package: Who brings the rule.
+    """
+
+    onnx: str
+    operator: str
+    package: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """An operator that cannot be written, or a node that cannot be read.
+
+    Attributes:
+        operator: Its name.
+        reason: Why.
+        nodes: How many nodes of the model apply it; 0 where no model was asked about.
+    """
+
+    operator: str
+    reason: str
+    nodes: int = 0
+
+
+def written() -> list[Written]:
+    """The operators that are written, by name."""
+    return [
+        Written(name, rule.rule if isinstance(rule.rule, str) else "several", rule.owner.partition(" ")[0])
+        for name, rule in sorted(rules().exports.items())
+    ]
+
+
+def read() -> list[Read]:
+    """The ONNX operators that are read, by name."""
+    found = [
+        Read(name, rule.rule if isinstance(rule.rule, str) else "several", rule.owner.partition(" ")[0])
+        for name, rule in rules().imports.items()
+    ]
+    found += [Read(name, "numbers", "operad-onnx") for name in _FOLDED_HERE]
+    return sorted(found, key=lambda row: row.onnx)
+
+
+def not_written() -> list[Missing]:
+    """Installed operators that cannot be written, with the reason."""
+    known, found = rules(), {}
+    for record in operad.registry.operators().values():
+        if record.is_alias:
+            continue
+        name = operad.registry.get(record.name).name
+        if name not in known.exports:
+            found[name] = known.absent.get(name, f"{record.distribution} brings no rule for it")
+    return [Missing(name, reason) for name, reason in sorted(found.items())]
+
+
+def not_read(model: onnx.ModelProto) -> list[Missing]:
+    """Operators of a model that have no rule, most frequent first."""
+    known = {*rules().imports, *_FOLDED_HERE}
+    standard = ("", "ai.onnx")
+    names = Counter(
+        node.op_type if node.domain in standard else f"{node.domain}::{node.op_type}"
+        for node in model.graph.node
+    )
+    return [
+        Missing(name, package_for(name), count) for name, count in names.most_common() if name not in known
+    ]

@@ -1,0 +1,169 @@
+"""Recurrent networks as ONNX nodes, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from operad_sdk import Array
+
+Rule = str | Callable[[Any], Any]
+
+_KINDS: Final = {"lstm": "LSTM", "gru": "GRU", "rnn_tanh": "RNN", "rnn_relu": "RNN"}
+_ORDERS: Final = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2), "rnn_tanh": (0,), "rnn_relu": (0,)}
+"""Places of ONNX's gates among those of the vector."""
+
+
+def _rows(array: Array, order: tuple[int, ...]) -> Array:
+    """The rows of a cell's array, by gates in another order."""
+    gates = array.reshape(len(order), -1, *array.shape[1:])
+    return gates[list(order)].reshape(array.shape)
+
+
+def _layer(node: Any, arrays: Mapping[str, Array], cells: list[str]) -> list[str]:
+    """Weights of inputs and of states, and both biases, of the directions of a layer."""
+    order = _ORDERS[node.op.mode]
+    stacked = [
+        np.stack([_rows(arrays[f"{cell}_{name}"], order) for cell in cells])
+        for name in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
+    ]
+    return [*map(node.const, stacked[:2]), node.const(np.concatenate(stacked[2:], axis=1))]
+
+
+def rnn(node: Any) -> Any:
+    """One LSTM, GRU or RNN for each layer; the vector of weights is cut when the model is written."""
+    op = node.op
+    if op.projection_size is not None or op.lstm_state_clip_min is not None:
+        node.refuse("a projection, and clipped states, have no counterpart")
+    if op.use_sequence_length:
+        node.refuse("lengths of sequences have no counterpart here")
+    data, _, *states = node.inputs
+    layout = op.layout(node.shapes[0][2])
+    arrays, count = layout.unpack(node.array(1)), 2 if op.bidirectional else 1
+    cells, lasts = layout.cell_names(), []
+    for layer in range(op.num_layers):
+        begin = [node.slice(state, [layer * count], [(layer + 1) * count], [0]) for state in states]
+        made = node.add(
+            _KINDS[op.mode],
+            data,
+            *_layer(node, arrays, cells[layer * count : (layer + 1) * count]),
+            "",
+            *begin,
+            outputs=1 + len(states),
+            hidden_size=op.state_size,
+            direction="bidirectional" if op.bidirectional else "forward",
+            activations=["Relu"] * count if op.mode == "rnn_relu" else None,
+            linear_before_reset=1 if op.mode == "gru" else None,
+        )
+        lasts.append(made[1:])
+        data = node.add("Transpose", made[0], perm=(0, 2, 1, 3))
+        data = node.add("Reshape", data, node.ints(0, 0, -1))
+    if not op.state_outputs:
+        return [data]
+    ends = [
+        node.add("Concat", *parts, axis=0) if len(parts) > 1 else parts[0]
+        for parts in zip(*lasts, strict=True)
+    ]
+    return [data, *ends]
+
+
+EXPORTS: Final[Mapping[str, Rule]] = {"RNN": rnn}
+
+
+def _mode(node: Any, count: int) -> str:
+    """The mode of a node, whose activations must be those of the mode."""
+    kind = node.op_type.lower()
+    usual = {"rnn": ["Tanh"], "gru": ["Sigmoid", "Tanh"], "lstm": ["Sigmoid", "Tanh", "Tanh"]}[kind]
+    given = [a.decode() if isinstance(a, bytes) else a for a in node.attr("activations", usual * count)]
+    if kind == "rnn" and given == ["Relu"] * count:
+        return "rnn_relu"
+    if given != usual * count or node.attr("clip") is not None or node.attr("input_forget", 0):
+        node.refuse("other activations, clipped cells and coupled gates have no counterpart")
+    if kind == "gru" and not node.attr("linear_before_reset", 0):
+        node.refuse("the reset gate is applied before the product with the states, and here it is after it")
+    if kind == "lstm" and node.has(7) and not (node.is_const(7) and not np.any(node.value(7))):
+        node.refuse("peepholes have no counterpart")
+    return "rnn_tanh" if kind == "rnn" else kind
+
+
+def _packed(node: Any, mode: str, count: int) -> Any:
+    """The vector: cell by cell the weights, and then the biases; from zeros where there are none."""
+    order = tuple(_ORDERS[mode].index(gate) for gate in range(len(_ORDERS[mode])))
+    size, rows = node.shape(2)[2], node.shape(1)[1]
+    if not node.has(3):
+        bias: Any = np.zeros((count, 2 * rows))
+    elif node.is_const(3):
+        bias = node.value(3)
+    if node.is_const(1) and node.is_const(2) and (not node.has(3) or node.is_const(3)):
+        w, r = node.value(1), node.value(2)
+        parts = [_rows(each[d], order).reshape(-1) for d in range(count) for each in (w, r)]
+        parts += [
+            _rows(bias[d][half], order) for d in range(count) for half in (slice(rows), slice(rows, None))
+        ]
+        return node.const(np.concatenate(parts), node.dtype())
+    places = np.concatenate([np.arange(size) + gate * size for gate in order])
+    made = [_cut(node, node.sym(index), d, places) for d in range(count) for index in (1, 2)]
+    biases = node.sym(3) if node.has(3) else node.const(bias, node.dtype())
+    made += [_cut(node, biases, d, places + half) for d in range(count) for half in (0, rows)]
+    return node.call("Concat", *made, dim=0)
+
+
+def _cut(node: Any, symbol: Any, direction: int, places: Array) -> Any:
+    part = node.call("slice_axis", symbol, axis=0, begin=direction, end=direction + 1)
+    return node.reshape(node.call("take", part, node.const(places, "int64"), axis=1), (-1,))
+
+
+def _zeros(node: Any, data: Any, count: int, size: int) -> Any:
+    """A state of zeros, for as many rows as the data has."""
+    row = node.call("slice", data, begin=(0, None, 0), end=(1, None, 1))
+    return node.call("tile", node.call("zeros_like", row), reps=(count, 1, size))
+
+
+def imported(node: Any) -> Any:
+    """RNN of one layer; a reverse direction alone is forward on the reversed steps."""
+    direction = node.attr("direction", "forward")
+    count, size, batch_first = (
+        (2 if direction == "bidirectional" else 1),
+        node.shape(2)[2],
+        node.attr("layout", 0),
+    )
+    mode, is_reverse = _mode(node, count), direction == "reverse"
+    data = node.call("transpose", node.sym(), axes=(1, 0, 2)) if batch_first else node.sym()
+    lengths = [node.sym(4)] if node.has(4) else []
+    turned = (
+        node.call("SequenceReverse", data, *lengths, use_sequence_length=bool(lengths))
+        if is_reverse
+        else data
+    )
+    states = []
+    for index in (5, 6) if mode == "lstm" else (5,):
+        state = node.sym(index) if node.has(index) else _zeros(node, data, count, size)
+        states.append(
+            node.call("transpose", state, axes=(1, 0, 2)) if batch_first and node.has(index) else state
+        )
+    made = node.call(
+        "RNN",
+        turned,
+        _packed(node, mode, count),
+        *states,
+        *lengths,
+        mode=mode,
+        state_size=size,
+        num_layers=1,
+        bidirectional=count == 2,
+        state_outputs=True,
+        use_sequence_length=bool(lengths),
+    )
+    output, lasts = made[0], [made[1 + i] for i in range(len(states))]
+    if is_reverse:
+        output = node.call("SequenceReverse", output, *lengths, use_sequence_length=bool(lengths))
+    output = node.call("Reshape", output, shape=(0, 0, -4, count, size))
+    output = node.call("transpose", output, axes=(1, 0, 2, 3) if batch_first else (0, 2, 1, 3))
+    if batch_first:
+        lasts = [node.call("transpose", last, axes=(1, 0, 2)) for last in lasts]
+    return [output, *lasts]
+
+
+IMPORTS: Final[Mapping[str, Rule]] = dict.fromkeys(("LSTM", "GRU", "RNN"), imported)
