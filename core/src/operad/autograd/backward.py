@@ -169,6 +169,7 @@ def _run(
             program = backward_program(nodes, heads, wanted, [buffer.req for buffer in buffers])
             program.run(nodes, head_grads, results, train_mode)
         for result, buffer in zip(results, buffers, strict=True):
+            buffer.is_fresh = True
             if result is not buffer.grad:
                 _accumulate_grad(result, buffer.grad, buffer.req)
     if not retain_graph:
