@@ -310,3 +310,17 @@ class TestKeepingTheGraph:
             y.backward()
             x -= x.grad * 0.25
         np.testing.assert_array_equal(x.asnumpy(), A / 4)
+
+
+def test_a_gradient_is_fresh_until_a_program_says_otherwise():
+    x, other = nd.array([1.0]), nd.array([1.0])
+    assert not x._fresh_grad
+    for array in (x, other):
+        array.attach_grad()
+    with autograd.record():
+        y = x * 2
+    assert not x._fresh_grad
+    y.backward()
+    assert (x._fresh_grad, other._fresh_grad, y._fresh_grad) == (1, 0, 0)
+    x._fresh_grad = False
+    assert not x._fresh_grad

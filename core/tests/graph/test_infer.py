@@ -251,6 +251,18 @@ def test_a_missing_type_is_the_default_unless_something_else_follows():
     assert infer_types(graph, {"b": F64}, F32).arguments == [F64, F64]
 
 
+def test_a_cautious_inference_learns_nothing_from_a_node_without_data():
+    graph = Graph([apply(Dense, "fc", var("x"), var("w"), hidden=8)])
+    assert infer_shapes(graph, {}).arguments == [(None, None), (8, None)]
+    assert infer_shapes(graph, {}, is_cautious=True).arguments == [None, None]
+    assert infer_shapes(graph, {"x": (None, 3)}, is_cautious=True).arguments == [(None, 3), (8, 3)]
+
+
+def test_an_input_has_the_type_of_an_output_that_no_other_type_gives():
+    graph = Graph([apply(Add, "add", apply(Tanh, "t", var("a")), var("b"))])
+    assert infer_types(graph, {"b": F64}).arguments == [F64, F64]
+
+
 class Filled(OperatorProperty):
     """An array of a given shape, made of nothing."""
 

@@ -119,7 +119,7 @@ def test_a_registered_metric_is_created_by_its_names() -> None:
         ("perplexity", [0, -1], [[1.0, 0.0], [0.5, 0.5]], IndexOutOfRangeError, "label -1 is no class"),
         ("f1", [0, 2], [[1.0, 0.0], [0.5, 0.5]], ParamError, "class 2, expected 0 and 1"),
         ("pcc", [0, -2], [[1.0, 0.0], [0.5, 0.5]], ParamError, "negative"),
-        ("mse", [0, 2], [[1.0, 0.0], [0.5, 0.5]], ShapeError, "Shape of labels"),
+        ("mse", [0, 2], [[1.0, 0.0], [0.5, 0.5], [0, 0]], ShapeError, "Shape of labels"),
         ("top_k_accuracy", [0, 2], [1.0, 0.0], ShapeError, "expected \\(N, classes\\)"),
     ],
 )

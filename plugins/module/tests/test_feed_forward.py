@@ -8,6 +8,7 @@ import pytest
 
 import operad as od
 from operad.errors import ArgumentError
+from operad_module.errors import ModuleStateError
 
 
 def fitted(network: Any, drawn: Any, **given: Any) -> Any:
@@ -72,6 +73,55 @@ def test_a_model_is_created_from_arrays(network: Any, drawn: Any) -> None:
         eval_data=(drawn.data, drawn.labels),
     )
     assert seen == [0, 1, 2, 3, 4]
+
+
+class Buckets(od.io.DataIter):
+    """Words of two lengths, the classes of which are their first letters'."""
+
+    def __init__(self, keys: tuple[int, ...] = (6, 3, 6)) -> None:
+        super().__init__(4)
+        self.default_bucket_key, self.keys = max(keys), keys
+        self.provide_data, self.provide_label = [("data", (4, max(keys)))], [("softmax_label", (4,))]
+        self.reset()
+
+    def reset(self) -> None:
+        self.left = iter(self.keys)
+
+    def next(self) -> Any:
+        key = next(self.left)
+        words = np.arange(4 * key).reshape(4, key) % 5
+        data, label = od.nd.array(words), od.nd.array(words[:, 0] % 2)
+        given = [("data", data.shape)], [("softmax_label", (4,))]
+        return od.io.DataBatch([data], [label], 0, None, key, *given)
+
+
+def test_a_function_gives_the_symbol_of_each_bucket() -> None:
+    asked = []
+
+    def words(key: int) -> Any:
+        asked.append(key)
+        table = od.sym.Embedding(od.sym.var("data"), input_dim=5, output_dim=3, name="embed")
+        scores = od.sym.FullyConnected(od.sym.sum(table, axis=1), num_hidden=2, name="fc")
+        return od.sym.SoftmaxOutput(scores, name="softmax")
+
+    model = od.model.FeedForward(words, num_epoch=20, learning_rate=0.5, initializer=od.init.Normal(0.1))
+    assert model.symbol is None
+    with pytest.raises(ModuleStateError, match="the model has no parameters"):
+        model.save("nothing", 0)
+    od.random.seed(0)
+    model.fit(Buckets())
+    assert {3, 6} == set(asked)
+    assert model.symbol.list_arguments() == ["data", "embed_weight", "fc_weight", "fc_bias", "softmax_label"]
+    assert model.score(Buckets()) == 1
+    assert model.predict(Buckets()).shape == (12, 2)
+
+
+def test_a_function_needs_data_with_a_key(drawn: Any) -> None:
+    model = od.model.FeedForward(lambda key: key, num_epoch=1)
+    with pytest.raises(
+        ArgumentError, match="no default_bucket_key; give an iterator that has one, or a symbol"
+    ):
+        model.fit(od.io.NDArrayIter(drawn.data, drawn.labels, 8))
 
 
 def test_labels_are_those_that_the_data_provides() -> None:

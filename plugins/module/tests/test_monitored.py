@@ -39,7 +39,7 @@ class TestMonitor:
         exe.set_monitor_callback(lambda name, array: names.append(name), monitor_all=True)
         exe.forward()
         dense = ["data", "fc1_data", "fc1_weight", "fc1_weight", "fc1_bias", "fc1_bias", "fc1_output"]
-        assert names == [*dense, "act_data", "act_output"]
+        assert names == [*dense, "act_input0", "act_output"]
         assert names[0].decode() == names[0]  # MXNet's names are bytes
 
     def test_that_raises_half_way_leaves_no_backward(self):
@@ -82,5 +82,5 @@ def test_members_are_shown_under_their_own_names(monitor_all):
     expected = {"first_output": np.tanh([0.5, -1]), "second_output": np.tanh(np.tanh([0.5, -1]))}
     for name, numbers in expected.items():
         np.testing.assert_allclose(seen[name].asnumpy(), numbers, rtol=1e-6)
-    inputs = {"x", "first_data", "second_data"} if monitor_all else set()
+    inputs = {"x", "first_input0", "second_input0"} if monitor_all else set()
     assert set(seen) == {*expected, *inputs}

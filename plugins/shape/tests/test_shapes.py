@@ -54,7 +54,18 @@ def test_what_does_not_fit_is_named(op: Any, params: dict[str, Any], shapes: lis
 def test_unknown_shapes_stay_unknown() -> None:
     for op in (reshape.Reshape(shape=(-1,)), diagonal.diag(), repeating.tile(reps=(2,))):
         assert op.infer_shape([None]) == ([None], [None], [])
+    assert reshape.Reshape(shape=(-1,)).infer_shape([(2, None)])[1] == [(None,)]
+    for op in (diagonal.diag(), repeating.tile(reps=(2,))):
         assert op.infer_shape([(2, None)])[1] == [None]
+
+
+@pytest.mark.parametrize(
+    ("shape", "output"),
+    [((0, -1), (None, None)), ((-1, 8), (None, 8)), ((0, 0, -1), (None, 4, None)), ((3, 8), (3, 8)),
+     ((-3, 2), (None, 2)), ((0, -2), (None, 4, 2)), ((-4, -1, 2, 0, 0), (None, 2, 4, 2)), ((-4, 2, 3, 0, 0), None)],
+)  # fmt: skip
+def test_codes_of_a_shape_say_what_they_can_of_data_without_a_length(shape: Any, output: Any) -> None:
+    assert reshape.Reshape(shape=shape).infer_shape([(None, 4, 2)])[1] == [output]
 
 
 def test_flattening_keeps_the_first_length_also_where_others_are_unknown() -> None:

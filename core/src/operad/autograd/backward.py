@@ -180,6 +180,7 @@ def _run(
             program = program or backward_program(nodes, heads, wanted, [one.req for one in buffers])
             program.run(nodes, head_grads, results, train_mode)
         for result, buffer in zip(results, buffers, strict=True):
+            buffer.is_fresh = True
             if result is not buffer.grad:
                 _accumulate_grad(result, buffer.grad, buffer.req)
     if not retain_graph:

@@ -95,7 +95,8 @@ def simple_bind(
         group2ctx: Contexts of the groups that `__ctx_group__` attributes name.
         shared_exec: An executor whose memory may be used too: its arguments, gradients and states
             of equal name, shape and type are taken over, and its internal memory is shared.
-        shared_arg_names: The arguments that are taken over from it, with their gradients, and no others.
+        shared_arg_names: The arguments that are taken over from it, with their gradients, and no others. They
+            mean nothing without it.
         shared_buffer: Arrays by name for arguments that are not taken over, and for their gradients, as
             `grad of weight`. What is there is used from its beginning, with the values it has; what is not,
             or is too small, is made and put there for the next executor.
@@ -112,12 +113,10 @@ def simple_bind(
     if shared_exec is not None:
         arg_dict, grad_dict, aux_dict = shared_exec.arg_dict, shared_exec.grad_dict, shared_exec.aux_dict
         pool = shared_exec.pool
-    elif shared_arg_names:
-        raise BindError("simple_bind: shared_arg_names without shared_exec, the executor that has them")
     _check_names("shared_arg_names", dict.fromkeys(shared_arg_names or ()), names)
 
     def array_of(name: str, key: str, taken: Mapping[str, NDArray | None], what: str) -> NDArray:
-        if shared_arg_names is not None and name in shared_arg_names:
+        if shared_exec is not None and shared_arg_names is not None and name in shared_arg_names:
             return lent(name, specs[name], taken, what)
         if shared_buffer is not None:
             return buffered(key, specs[name], shared_buffer)

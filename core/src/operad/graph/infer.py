@@ -66,18 +66,20 @@ ShapeTable: TypeAlias = Table[tuple[int | None, ...]]
 TypeTable: TypeAlias = Table[DType]
 
 
-def infer_shapes(graph: Graph, known: Mapping[str, PartialShape]) -> ShapeTable:
+def infer_shapes(graph: Graph, known: Mapping[str, PartialShape], *, is_cautious: bool = False) -> ShapeTable:
     """Infer every entry's shape, in both directions.
 
     Args:
         known: Shapes of arguments and auxiliary states by name, as far as they are known. A
             variable that is not named has the shape of its `__shape__` attribute, if any. Names of
             no variable are ignored: front ends refuse them.
+        is_cautious: Learn nothing from a node whose first input stays unknown, as MXNet does: its operators
+            look at their data before they say the shape of a weight.
     Raises:
         ShapeError: Shapes clash somewhere, whether or not an output needs that place; the message
             starts with the operator and node.
     """
-    return _Solver(_SHAPES, graph, known).solve()
+    return _Solver(_CAUTIOUS if is_cautious else _SHAPES, graph, known).solve()
 
 
 def infer_types(graph: Graph, known: Mapping[str, DType | None], default: DType | None = None) -> TypeTable:
@@ -299,6 +301,22 @@ def _shapes_forward(node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[Par
     return arguments, [shape and given_shape(shape) for shape in outputs], states
 
 
+def _forward_cautiously(node: OpNode, ins: list[PartialShape]) -> tuple[Sequence[PartialShape], ...]:
+    found = _shapes_forward(node, ins)
+    return found if _knows_data(found[0]) else (ins, *([None] * len(shapes) for shapes in found[1:]))
+
+
+def _backward_cautiously(
+    node: OpNode, ins: list[PartialShape], outs: list[PartialShape]
+) -> Sequence[PartialShape]:
+    found = _shapes_backward(node, ins, outs)
+    return found if _knows_data(found) else ins
+
+
+def _knows_data(ins: Sequence[PartialShape]) -> bool:
+    return not ins or ins[0] == () or any(n is not None for n in ins[0] or ())
+
+
 def _shapes_backward(
     node: OpNode, ins: list[PartialShape], outs: list[PartialShape]
 ) -> Sequence[PartialShape]:
@@ -322,23 +340,37 @@ def _same_type(current: DType, value: DType, what: str) -> DType:
     return value
 
 
-def _types_forward(node: OpNode, ins: list[DType | None]) -> tuple[Sequence[DType | None], ...]:
-    return node.op.infer_type(ins)
-
-
 def _types_backward(
     node: OpNode, ins: list[DType | None], outs: list[DType | None]
 ) -> Sequence[DType | None]:
-    # Primitives have one type throughout, but for casts; other properties say nothing in this direction.
-    is_alike = isinstance(node.op, GraphPrimitive) and not vars(node.op).get("dtype")
-    return outs * len(ins) if is_alike else ins
+    # An input has the output's type where no other type gives that output: a cast says nothing of it.
+    for number, wanted in enumerate(outs):
+        for index in range(len(ins)) if wanted is not None else ():
+            other = as_dtype("float32" if wanted != "float32" else "float64")
+            given = [[*ins[:index], one, *ins[index + 1 :]] for one in (wanted, other)]
+            if ins[index] is None and [_gives(node, one, number, wanted) for one in given] == [True, False]:
+                return given[0]
+    return ins
+
+
+def _gives(node: OpNode, ins: list[DType | None], number: int, wanted: DType | None) -> bool:
+    try:
+        return _same(node.op.infer_type(ins)[1][number], wanted)
+    except DTypeError:
+        return False
 
 
 _SHAPES: Final = _Rules[tuple[int | None, ...]](
     _given_shape, tuple, is_known, unify_shapes, _shapes_forward, _shapes_backward
 )
+_CAUTIOUS: Final = _SHAPES._replace(forward=_forward_cautiously, backward=_backward_cautiously)
 _TYPES: Final = _Rules[DType](
-    _given_type, as_dtype, lambda value: value is not None, _same_type, _types_forward, _types_backward
+    _given_type,
+    as_dtype,
+    lambda value: value is not None,
+    _same_type,
+    lambda node, ins: node.op.infer_type(ins),
+    _types_backward,
 )
 
 

@@ -85,6 +85,15 @@ class Array:
         return getattr(self, "_provenance", None) is provenance
 
     @property
+    def _fresh_grad(self) -> int:
+        """1 if a backward pass has written the gradient since a program set this to False, as trainers do."""
+        return int(getattr(self._autograd and self._autograd[0], "is_fresh", False))
+
+    @_fresh_grad.setter
+    def _fresh_grad(self, value: bool) -> None:
+        self._autograd[0].is_fresh = value
+
+    @property
     def shape(self) -> Shape:
         """Length of every axis."""
         return self._spec.shape

@@ -40,14 +40,16 @@ class Marked:
         number: Position in the order of recording.
         grad: The gradient buffer.
         req: How a backward pass writes it: `write`, `add` or `null`.
+        is_fresh: Whether one has written it since somebody set this to False.
     """
 
-    __slots__ = ("grad", "number", "req")
+    __slots__ = ("grad", "is_fresh", "number", "req")
 
     def __init__(self, grad: Array, req: str) -> None:
         self.number = next(_numbers)
         self.grad = grad
         self.req = req
+        self.is_fresh = False
 
 
 @final

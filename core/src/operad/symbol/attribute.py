@@ -31,15 +31,15 @@ class AttrScope:
 
     def __init__(self, **attrs: str) -> None:
         check("AttrScope", attrs)
-        self._own = {hidden_key(key): value for key, value in attrs.items()}
+        self._attr = {hidden_key(key): value for key, value in attrs.items()}
 
     def get(self, attr: dict[str, str] | None) -> dict[str, str]:
         """This scope's attributes with `attr` on top, which a symbol made in it would have."""
-        return {**self._own, **(attr or {})}
+        return {**self._attr, **(attr or {})}
 
     def __enter__(self) -> AttrScope:
-        _scopes.top = AttrScope(**self.current.get(self._own)), _scopes.top
-        return self
+        _scopes.top = AttrScope(**self.current.get(self._attr)), _scopes.top
+        return self.current
 
     __exit__ = Exit(lambda _: _scopes.ending)
 

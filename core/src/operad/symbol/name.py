@@ -27,14 +27,14 @@ class NameManager:
     current: ClassVar = _Current()
 
     def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
+        self._counter: dict[str, int] = {}
 
     def get(self, name: str | None, hint: str) -> str:
         """`name` if given, else the next automatic name that begins with `hint`."""
         if name is not None:
             return name
-        number = self._counts.get(hint, 0)
-        self._counts[hint] = number + 1
+        number = self._counter.get(hint, 0)
+        self._counter[hint] = number + 1
         return f"{hint}{number}"
 
     def __enter__(self) -> NameManager:

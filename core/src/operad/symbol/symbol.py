@@ -209,9 +209,10 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
     def infer_shape_partial(self, *args: Any, **known: Any) -> ShapeLists:
         """Like `infer_shape`, with 0 for an axis that does not follow and () for a shape.
 
-        In NumPy's manner, where those are an empty axis and a scalar (`is_np_shape`), -1 and None.
+        In NumPy's manner, where those are an empty axis and a scalar (`is_np_shape`), -1 and None. A node
+        whose first input stays unknown says nothing of its weights.
         """
-        table = infer_shapes(self.graph, self._known_shapes(args, known))
+        table = infer_shapes(self.graph, self._known_shapes(args, known), is_cautious=True)
         unknown, unknown_axis = (None, -1) if is_np_shape() else ((), 0)
 
         def shown(shapes: Sequence[PartialShape]) -> list[PartialShape]:

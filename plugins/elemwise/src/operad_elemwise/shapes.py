@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import UNARY, Array, define
+from operad_sdk import UNARY, Array, define, param
+
+_LIKE = {"dtype": param("dtype", "float32", ignored="The element type is that of the data, as in MXNet.")}
 
 zeros_like = define(
     "zeros_like", UNARY, lambda data, output: output.fill(0),
     summary="Zeros in the shape and element type of `x`.", example=("[1, 2]", "[0., 0.]"),
-    inplace="data", reference=lambda data: np.zeros(data.shape),
+    inplace="data", params=_LIKE, reference=lambda data: np.zeros(data.shape),
 )  # fmt: skip
 ones_like = define(
     "ones_like", UNARY, lambda data, output: output.fill(1),
     summary="Ones in the shape and element type of `x`.", example=("[1, 2]", "[1., 1.]"),
-    inplace="data", reference=lambda data: np.ones(data.shape),
+    inplace="data", params=_LIKE, reference=lambda data: np.ones(data.shape),
 )  # fmt: skip
 
 

@@ -135,6 +135,11 @@ class KVStore(KVStoreBase):
 
     _set_updater = set_updater
 
+    @property
+    def _updater(self) -> Update | None:
+        """What programs of MXNet look at; `set_updater` sets it."""
+        return self._updates.function
+
     def set_optimizer(self, optimizer: Any) -> None:
         """Let an optimizer move the stored values along the pushed ones."""
         self._updates.set_optimizer(optimizer)

@@ -54,6 +54,11 @@ class Updates:
         self._update = self._of_optimizer
 
     @property
+    def function(self) -> Update | None:
+        """The function that is set."""
+        return self._update
+
+    @property
     def is_set(self) -> bool:
         """True if a function is set."""
         return self._update is not None

@@ -9,7 +9,18 @@ from typing import Any, Final
 import numpy as np
 
 from operad_matrix.products import transposed
-from operad_sdk import Array, Contract, Cost, OperatorProperty, Shape, operator, param, product_cost
+from operad_sdk import (
+    Array,
+    Contract,
+    Cost,
+    InferredShapes,
+    OperatorProperty,
+    PartialShape,
+    Shape,
+    operator,
+    param,
+    product_cost,
+)
 from operad_sdk.products import divide, product, tile
 
 _Factors = tuple[Array, Array, Array]
@@ -54,6 +65,14 @@ class Dot(OperatorProperty):
             np.tensordot(lhs, rhs, (0 if transpose_a else -1, -1 if transpose_b else 0))
         )
     )
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """The output has an axis for each that is not summed over, also where a length is unknown."""
+        (lhs, rhs), (output,), states = super().infer_shape(in_shapes)
+        if output is None and lhs and rhs:
+            left = lhs[1:] if self.transpose_a else lhs[:-1]
+            output = (*left, *(rhs[:-1] if self.transpose_b else rhs[1:])) or (1,)
+        return [lhs, rhs], [output], states
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Multiplications and additions."""

@@ -37,6 +37,15 @@ def check_label_shapes(labels: Any, preds: Any, wrap: bool = False, shape: bool 
     return (listed(labels), listed(preds)) if wrap else (labels, preds)
 
 
+def can_broadcast(*shapes: tuple[int, ...]) -> bool:
+    """Whether arrays of these shapes combine, by NumPy's rule."""
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        return False
+    return True
+
+
 def listed(arrays: Any) -> Any:
     """Arrays as a list, where one is given alone."""
     return [arrays] if isinstance(arrays, (NDArray, np.ndarray)) else arrays

@@ -9,7 +9,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from operad_metric.arrays import check_label_shapes, pairs
+from operad_metric.arrays import can_broadcast, check_label_shapes, pairs
 from operad_metric.metric import NamedMetric
 from operad_metric.pooled import Averaged
 from operad_metric.registered import alias, register
@@ -26,11 +26,12 @@ class _Distance(NamedMetric, ABC):
         """Add the distances.
 
         Raises:
-            ShapeError: A label and its prediction differ in shape.
+            ShapeError: The shapes of a label and its prediction do not broadcast.
         """
         for label, pred in pairs(labels, preds):
             label, pred = _column(label), _column(pred)
-            check_label_shapes(label, pred, shape=True)
+            if not can_broadcast(label.shape, pred.shape):
+                check_label_shapes(label, pred, shape=True)
             self.accumulate(self.distance(label - pred), 1)
 
 

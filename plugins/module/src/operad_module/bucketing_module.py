@@ -33,6 +33,8 @@ class BucketingModule(DelegatingModule):
         logger: Where messages go. It and the other arguments are those of each `Module`.
     """
 
+    _total_exec_bytes = 0
+
     def __init__(
         self,
         sym_gen: Callable[[Any], Generated],

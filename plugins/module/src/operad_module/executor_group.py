@@ -49,6 +49,8 @@ class DataParallelExecutorGroup(ExecutorResults):
         param_names: Arguments that are neither data nor labels nor states.
     """
 
+    _total_exec_bytes = 0
+
     def __init__(
         self,
         symbol: Symbol,

@@ -1,19 +1,20 @@
 """`FeedForward`: a model that is fitted to arrays, as older programs use it.
 
 Source: FeedForward, python/mxnet/model.py. Differs: it trains by a `Module`, so `fit` logs the validation
-metric itself.
+metric itself; predictions of data in buckets are made by the symbol of each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
 import operad as od
-from operad import Context, NDArray, Symbol
+from operad import Context, NDArray, Symbol, sym
 from operad.errors import ArgumentError
+from operad_module.bucketing_module import BucketingModule
 from operad_module.checkpoint import load_checkpoint, save_checkpoint
 from operad_module.errors import ModuleStateError
 from operad_module.inputs import labels_of
@@ -27,7 +28,8 @@ class FeedForward:
     """A symbol and the values of its parameters.
 
     Args:
-        symbol: The graph; its labels are what the data provides as such, or arguments that end in `label`.
+        symbol: The graph; its labels are what the data provides as such, or arguments that end in `label`. A
+            function of a bucket's key gives that of each bucket; the data has a `default_bucket_key` then.
         ctx: A device, or a list of them.
         num_epoch: Number of the epoch before which training ends.
         epoch_size: Batches per epoch; None for all that the data has.
@@ -43,7 +45,7 @@ class FeedForward:
 
     def __init__(
         self,
-        symbol: Symbol,
+        symbol: Symbol | Callable[[Any], Symbol],
         ctx: Context | Sequence[Context] | None = None,
         num_epoch: int | None = None,
         epoch_size: int | None = None,
@@ -56,7 +58,8 @@ class FeedForward:
         begin_epoch: int = 0,
         **kwargs: Any,
     ) -> None:
-        self.symbol, self.ctx = symbol, ctx
+        self.symbol, self.sym_gen = (symbol, None) if isinstance(symbol, Symbol) else (None, symbol)
+        self.ctx = ctx
         self.num_epoch, self.epoch_size, self.begin_epoch = num_epoch, epoch_size, begin_epoch
         self.optimizer, self.initializer, self.kwargs = optimizer, initializer, kwargs
         self.numpy_batch_size, self.allow_extra_params = numpy_batch_size, allow_extra_params
@@ -169,6 +172,8 @@ class FeedForward:
         if number is None:
             raise ArgumentError("FeedForward.save: give epoch, for the model has no num_epoch")
         arg_params, aux_params = self._values("save")
+        if self.symbol is None:
+            raise ModuleStateError("FeedForward.save: the function has given no symbol yet; call fit first")
         save_checkpoint(prefix, number, self.symbol, arg_params, aux_params, remove_amp_cast)
 
     @staticmethod
@@ -183,7 +188,7 @@ class FeedForward:
 
     @staticmethod
     def create(
-        symbol: Symbol,
+        symbol: Symbol | Callable[[Any], Symbol],
         X: Any,  # noqa: N803 - MXNet's name
         y: Any = None,
         ctx: Context | Sequence[Context] | None = None,
@@ -233,14 +238,26 @@ class FeedForward:
             data, labels, size, shuffle=is_train, last_batch_handle="roll_over" if is_train else "pad"
         )
 
-    def _module(self, batches: Any, **given: Any) -> Module:
+    def _module(self, batches: Any, **given: Any) -> Module | BucketingModule:
+        generate, key = self.sym_gen, getattr(batches, "default_bucket_key", None)
+        if generate is not None:
+            if key is None:
+                raise ArgumentError(
+                    "FeedForward: the symbol is a function of a bucket's key, and the data has no "
+                    "default_bucket_key; give an iterator that has one, or a symbol"
+                )
+            with sym.NameManager():  # what the function leaves unnamed is called as in the buckets
+                self.symbol = generate(key)
+        assert self.symbol is not None
         names = [one[0] for one in batches.provide_data]
         labels = [one[0] for one in batches.provide_label or ()] or [
             name for name in self.symbol.list_arguments() if name.endswith("label") and name not in names
         ]
-        return Module(self.symbol, names, labels, context=self.ctx, **given)
+        if generate is None:
+            return Module(self.symbol, names, labels, context=self.ctx, **given)
+        return BucketingModule(lambda one: (generate(one), names, labels), key, context=self.ctx, **given)
 
-    def _predictor(self, batches: Any) -> Module:
+    def _predictor(self, batches: Any) -> Module | BucketingModule:
         module = self._module(batches)
         module.bind(batches.provide_data, batches.provide_label or None, for_training=False)
         module.set_params(*self._values("predict"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, final
+from typing import Any, Final, final
 
 import operad
 from operad import NDArray
@@ -13,6 +13,15 @@ from operad.graph import Composite, Entry, OpNode, Variable
 from operad.program import Binding, codes, segments
 
 MonitorCallback = Callable[[str, NDArray], object]
+_WITH_DATA: Final = frozenset({
+    "Custom", "Dropout", "GridGenerator", "L2Normalization", "LRN", "LeakyReLU", "MakeLoss",
+    "Pad", "Pooling", "SequenceLast", "SequenceMask", "SequenceReverse", "SliceChannel", "SwapAxis", "col2im",
+    "depth_to_space", "diag", "im2col", "log_softmax", "moments", "repeat", "reverse", "softmax",
+    "space_to_depth", "squeeze", "tile", "_contrib_BilinearResize2D", "_contrib_MultiBoxPrior",
+    "_contrib_index_array", "_contrib_quadratic", "_image_normalize", "_image_to_tensor",
+    "_ravel_multi_index", "_split_v2", "_unravel_index",
+})  # fmt: skip
+"""Operators whose only input MXNet's monitors call `data`; that of all others is `input0` there."""
 
 
 @final
@@ -155,6 +164,8 @@ def _named_inputs(node: OpNode) -> list[tuple[str, Entry]]:
         read = [*node.inputs[: node.num_read], *node.of_sums(node.inputs)]
         return [(_name(entry), entry) for entry in read]
     arguments = [*node.op.list_arguments(), *node.op.list_auxiliary_states()]
+    if arguments == ["data"] and node.op.name not in _WITH_DATA:
+        arguments = ["input0"]
     return [
         (name, entry)
         for argument, entry in zip(arguments, node.inputs, strict=False)  # behind these stand sums

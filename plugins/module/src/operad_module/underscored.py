@@ -1,7 +1,8 @@
 """Attributes that MXNet's modules have under names with `_`, and that programs read all the same.
 
 Each is what the module has now, so `_params_dirty` is always False and `_sync_params_from_devices` has
-nothing to do: the parameters live in the executors only.
+nothing to do: the parameters live in the executors only. `_total_exec_bytes`,
+which MXNet never counts, is 0.
 
 Source: Module, python/mxnet/module/module.py.
 """
@@ -22,6 +23,7 @@ class Underscored(BoundModule):
 
     _updates: Updates | None = None
     _params_dirty = False
+    _total_exec_bytes = 0
 
     @property
     def _context(self) -> list[Context]:

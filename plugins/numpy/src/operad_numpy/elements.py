@@ -15,6 +15,11 @@ def clip(a: NDArray, a_min: float, a_max: float) -> NDArray:
     return nd.invoke("clip", (a,), {"a_min": a_min, "a_max": a_max})
 
 
+def rounded(a: NDArray) -> NDArray:
+    """`numpy.round` to whole numbers, by the operator `round`, which rounds halves away from 0."""
+    return nd.invoke("round", (a,))
+
+
 def copy(a: NDArray) -> NDArray:
     """`numpy.copy`, by the array's method."""
     return a.copy()

@@ -4,8 +4,9 @@ NumPy hands a call that names an NDArray to `__array_ufunc__` or `__array_functi
 functions here. What an operator computes as NumPy does goes to that operator, is recorded and stays
 asynchronous. What only looks at values (`np.allclose`) works on copies. The rest is refused: NumPy would make
 a NumPy array, and a gradient would silently be lost. `rint` and `sign` are refused too: the operators of
-these names round halves another way, and have a sign of NaN. `argmax`, `argmin` and `round`, whose gradient
-is 0, give what NumPy finds in copies: the operators count in floats, and round halves another way.
+these names round halves another way, and have a sign of NaN. `argmax`, `argmin` and `round` are the operators
+all the same, as in MXNet, where NumPy calls the array's methods: they count in floats, and round halves away
+from 0.
 
 Ufuncs are here, but for Python's operators, which are the core's. Functions are what plugins add under the
 names of NumPy's, `numpy.concatenate`.
@@ -136,7 +137,7 @@ def _copied(value: Any) -> Any:
 
 
 _ON_COPIES: Final = frozenset({
-    np.allclose, np.argmax, np.argmin, np.array2string, np.array_equal, np.array_repr, np.array_str,
-    np.isclose, np.ndim, np.round, np.save, np.savetxt, np.shape, np.size,
+    np.allclose, np.array2string, np.array_equal, np.array_repr, np.array_str, np.isclose, np.ndim, np.save,
+    np.savetxt, np.shape, np.size,
 })  # fmt: skip
-"""Functions that only look at values, or whose gradient is 0."""
+"""Functions that only look at values."""

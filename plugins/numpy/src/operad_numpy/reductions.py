@@ -45,6 +45,17 @@ total, product, mean, largest, smallest = map(_reduction, ("sum", "prod", "mean"
 nansum, nanprod = map(_reduction, ("nansum", "nanprod"))
 
 
+def _position(op: str) -> Callable[..., NDArray]:
+    def find(a: NDArray, axis: int | None = None, *, keepdims: bool = False) -> NDArray:
+        return nd.invoke(op, (a,), _over(axis, keepdims))
+
+    find.__name__, find.__doc__ = op, f"`numpy.{op}`, by the operator `{op}`, which counts in floats."
+    return find
+
+
+argmax, argmin = map(_position, ("argmax", "argmin"))
+
+
 def cumsum(a: NDArray, axis: int | None = None) -> NDArray:
     """`numpy.cumsum`, by the operator `cumsum`."""
     found: NDArray = nd.cumsum(_wide("sum", a), axis=axis)

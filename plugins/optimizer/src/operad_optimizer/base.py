@@ -83,7 +83,9 @@ class Optimizer(Moving, metaclass=Suggesting):
         self._index_update_count = self._all_index_update_counts[0]
         self.idx2name = dict(param_idx2name or {})
         self.param_dict = dict(param_dict or {})
-        self.sym_attributes: dict[str, dict[str, str]] = sym.attr_dict() if sym is not None else {}
+        arguments = {*sym.list_arguments()} if sym is not None else set()
+        given = sym.attr_dict() if sym is not None else {}
+        self.sym_attributes = {name: own for name, own in given.items() if name in arguments}
         self.lr_mult: dict[Index, float] = {}
         self.wd_mult: dict[Index, float] = {}
         self.set_lr_mult({})

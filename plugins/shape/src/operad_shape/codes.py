@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
-from operad_sdk import Shape, ShapeError
+from operad_sdk import PartialShape, Shape, ShapeError
 
 
 def reshaped(data: Shape, shape: Shape, reverse: bool, target_shape: Shape, keep_highest: bool) -> Shape:
@@ -21,7 +22,19 @@ def reshaped(data: Shape, shape: Shape, reverse: bool, target_shape: Shape, keep
     return tuple(found[::turn])
 
 
-def _decoded(lengths: Shape, codes: Shape, shape: Shape) -> list[int]:
+def partly_reshaped(data: PartialShape, shape: Shape, reverse: bool) -> PartialShape:
+    """The codes of `shape` applied to data of which some lengths are unknown; None where nothing follows."""
+    if data is None or not shape:
+        return None
+    turn = -1 if reverse else 1
+    try:
+        found = _decoded([length or 0 for length in data[::turn]], shape[::turn], shape)
+    except ShapeError:  # of an unknown length that is cut in two
+        return None
+    return tuple(length if length > 0 else None for length in found[::turn])
+
+
+def _decoded(lengths: Sequence[int], codes: Shape, shape: Shape) -> list[int]:
     """The codes as lengths, where -1 is still what remains; `shape` for messages."""
 
     def length(at: int) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from operad_sdk import (
     Array,
     Contract,
+    InferredShapes,
     OperatorProperty,
     PartialShape,
     Shape,
@@ -22,7 +23,7 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_shape.codes import reshaped
+from operad_shape.codes import partly_reshaped, reshaped
 from operad_shape.linked import Link, LinkedAxes, as_many_elements
 from operad_shape.rearrange import normal_axis
 from operad_shape.references import partly_like, without_axes
@@ -84,6 +85,11 @@ class Reshape(SameOrder):
             ]
         }
     )
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """What the codes say of data without some lengths, too."""
+        (data,), (output,), states = super().infer_shape(in_shapes)
+        return [data], [output or partly_reshaped(data, self.shape, self.reverse)], states
 
 
 @operator("Flatten")

@@ -75,7 +75,7 @@ class Initializer(metaclass=Suggesting):
     """
 
     def __init__(self, **arguments: Any) -> None:
-        self._arguments = arguments
+        self._kwargs = arguments
         self._verbose = False
         self._print_func: Callable[[NDArray], str] = _root_mean_square
 
@@ -147,7 +147,7 @@ class Initializer(metaclass=Suggesting):
 
     def dumps(self) -> str:
         """The JSON text that a variable's attribute `__init__` holds."""
-        return json.dumps([type(self).__name__.lower(), self._arguments])
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.dumps() == other.dumps()
