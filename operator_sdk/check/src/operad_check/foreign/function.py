@@ -15,6 +15,7 @@ from typing import Any, final
 
 from operad.errors import ArgumentError
 from operad_check.foreign.backend import Backend
+from operad_check.foreign.definition import definition_of
 from operad_sdk.contract import Contract
 from operad_sdk.shapes import parse
 
@@ -133,8 +134,7 @@ def function_of(
     if not isinstance(function, str):
         own = getattr(function, "__name__", type(function).__name__)
         own = own if own.isidentifier() else "function"
-        place = place_of(function)
-        lines = [f"from {place} import {own}"] if place else [f"# {own} is the function that was checked"]
+        lines = definition_of(function, own) or [f"# {own} is the function that was checked"]
         found: dict[str, Any] = {
             "expression": f"{own}({arguments})", "scope": {own: function}, "program": lines,
         }  # fmt: skip
@@ -184,9 +184,3 @@ def _found(module: str, attribute: str) -> Any:
     if not callable(found):
         raise ArgumentError(f"check: {module}:{attribute} is a {type(found).__name__}, expected a function")
     return found
-
-
-def place_of(function: Any) -> str:
-    """Module that a function can be imported from by its own name; "" if there is none."""
-    module, name = getattr(function, "__module__", None) or "", getattr(function, "__name__", "")
-    return module if getattr(sys.modules.get(module), name, None) is function and module != "__main__" else ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from operad.errors import ArgumentError
 from operad_check.foreign.backend import Array, Backend, Function, Pull
-from operad_check.foreign.function import place_of
+from operad_check.foreign.definition import definition_of
 from operad_check.foreign.programs import NumpyLike, Syntax
 from operad_check.trials.cause import call_of_author
 from operad_check.trials.reference import listed
@@ -74,12 +74,8 @@ class NumpyBackend(Backend):
         """NumPy's words."""
         if self._gradient is None:
             return NumpySyntax("")
-        place = place_of(self._gradient)
-        name = getattr(self._gradient, "__name__", "")
-        words = (
-            f"from {place} import {name} as f_grad" if place else "# f_grad is the gradient that was checked"
-        )
-        return NumpySyntax(words)
+        lines = definition_of(self._gradient, "f_grad")
+        return NumpySyntax("\n".join(lines) or "# f_grad is the gradient that was checked")
 
     @property
     def scope(self) -> Mapping[str, Any]:
