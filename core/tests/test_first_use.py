@@ -120,57 +120,25 @@ def test_a_module_that_is_there_is_given_at_once(monkeypatch: pytest.MonkeyPatch
     assert import_module("ast") is ast
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_fork_waits_for_an_import_of_another_thread(tmp_path) -> None:
-    """The child would find the module's own lock taken."""
-    (tmp_path / "slow_module.py").write_text(
-        "import slow_gate\nslow_gate.reached.set()\nslow_gate.go.wait()\n"
-    )
-    (tmp_path / "slow_gate.py").write_text(
-        "import threading\nreached, go = threading.Event(), threading.Event()\n"
-    )
-    program = (
-        "import os, signal, sys, threading\n"
-        f"sys.path.insert(0, {str(tmp_path)!r})\n"
-        "import slow_gate\n"
-        "from operad import engine, first_use\n"
-        "engine.get()\n"
-        "importer = threading.Thread(target=first_use.import_module, args=('slow_module',))\n"
-        "importer.start(); slow_gate.reached.wait()\n"
-        "threading.Timer(0.1, slow_gate.go.set).start()\n"
-        "pid = os.fork()\n"
-        "if not pid:\n"
-        "    signal.alarm(20)\n"
-        "    first_use.import_module('slow_module'); first_use.first_use(len, ''); os._exit(7)\n"
-        "importer.join(); print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60
-    )
-    assert done.stdout == "7\n", done.stderr
+def child_beside(folder, before: str, ready: str) -> None:
+    """A child that is forked while another thread imports a module, which it imports too, and goes on.
 
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_fork_waits_for_an_import_beside_a_slow_one_too(tmp_path) -> None:
-    (tmp_path / "slow_module.py").write_text(
-        "import slow_gate\nslow_gate.reached.set()\nslow_gate.go.wait()\n"
-    )
-    (tmp_path / "slow_gate.py").write_text(
+    Args:
+        before: What is done before the import begins.
+        ready: What is done when it has begun, before the fork.
+    """
+    (folder / "slow_module.py").write_text("import slow_gate\nslow_gate.reached.set()\nslow_gate.go.wait()\n")
+    (folder / "slow_gate.py").write_text(
         "import threading\nreached, held, free, go = (threading.Event() for _ in range(4))\n"
     )
     program = (
         "import os, signal, sys, threading\n"
-        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"sys.path.insert(0, {str(folder)!r})\n"
         "import slow_gate\n"
         "from operad import engine, first_use\n"
-        "engine.get()\n"
-        "def hold(): slow_gate.held.set(); slow_gate.free.wait()\n"
-        "holder = threading.Thread(target=first_use.first_use, args=(hold,))\n"
-        "holder.start(); slow_gate.held.wait()\n"
+        f"engine.get()\n{before}"
         "importer = threading.Thread(target=first_use.import_module, args=('slow_module',))\n"
-        "importer.start(); slow_gate.reached.wait()\n"
-        "assert first_use._lock.beside == {importer.ident}\n"
-        "slow_gate.free.set(); holder.join()\n"
+        f"importer.start(); slow_gate.reached.wait()\n{ready}"
         "threading.Timer(0.1, slow_gate.go.set).start()\n"
         "pid = os.fork()\n"
         "if not pid:\n"
@@ -183,3 +151,20 @@ def test_a_fork_waits_for_an_import_beside_a_slow_one_too(tmp_path) -> None:
         [sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "7\n", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_waits_for_an_import_of_another_thread(tmp_path) -> None:
+    """The child would find the module's own lock taken."""
+    child_beside(tmp_path, "", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_waits_for_an_import_beside_a_slow_one_too(tmp_path) -> None:
+    child_beside(
+        tmp_path,
+        "def hold(): slow_gate.held.set(); slow_gate.free.wait()\n"
+        "holder = threading.Thread(target=first_use.first_use, args=(hold,))\n"
+        "holder.start(); slow_gate.held.wait()\n",
+        "assert first_use._lock.beside == {importer.ident}\nslow_gate.free.set(); holder.join()\n",
+    )

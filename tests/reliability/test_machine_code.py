@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +61,44 @@ def test_all_kinds_of_kernels_beside_guard_pages(instructions: tuple[str, ...], 
 def test_compiled_loops_touch_nothing_outside_of_their_arrays() -> None:
     words = ("-m", "not slow and not contract", "operator_sdk/sdk/tests/test_loops.py", "plugins/loops")
     assert "passed" in passed(*words, NUMBA_BOUNDSCHECK="1")
+
+
+FENCED = ("-p", "tests.reliability.fence", "-m", "not slow and not contract")
+OPERATORS = {
+    "of elements": [
+        "plugins/activation",
+        "plugins/broadcast",
+        "plugins/dropout",
+        "plugins/elemwise",
+        "plugins/loss",
+    ],
+    "of shapes": ["plugins/indexing", "plugins/init", "plugins/numpy", "plugins/sequence", "plugins/shape"],
+    "that reduce": ["plugins/loops", "plugins/normalization", "plugins/pooling", "plugins/reduce"],
+    "of products": ["plugins/convolution", "plugins/fully_connected", "plugins/matrix", "plugins/rnn"],
+    "others": [
+        "contrib_ops",
+        "plugins/control_flow",
+        "plugins/optimizer",
+        "plugins/sampling",
+        "plugins/transformer",
+    ],
+}
+
+
+@pytest.mark.parametrize("suites", OPERATORS.values(), ids=OPERATORS)
+def test_tests_of_operators_pass_with_every_array_before_a_guard_page(suites: list[str]) -> None:
+    assert "passed" in passed(*FENCED, *suites)
+
+
+def test_a_touch_behind_an_array_ends_the_process(tmp_path: Path) -> None:
+    source = (
+        "import ctypes\nimport numpy as np\nimport operad as od\n\n\ndef test_touch():\n"
+        "    found = np.from_dlpack(od.nd.ones((5,)))\n    ctypes.string_at(found.ctypes.data + {}, 1)\n"
+    )
+    codes = []
+    for offset in (19, 20):
+        (tmp_path / "test_touch.py").write_text(source.format(offset))
+        words = ["-q", "-p", "tests.reliability.fence", "--rootdir", str(tmp_path), str(tmp_path)]
+        command = [sys.executable, "-m", "pytest", *words]
+        codes.append(subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode)
+    assert codes == [0, -signal.SIGSEGV]

@@ -254,7 +254,7 @@ def _kept_settings() -> Iterator[None]:
 
 
 _kept: Final[list[ExitStack]] = []
-"""What puts the process's settings back, once for each import that is going on."""
+"""One entry for each import that is going on: all of them what puts the process's settings back."""
 _settings_lock: Final = new_lock()
 
 

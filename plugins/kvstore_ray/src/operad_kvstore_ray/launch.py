@@ -7,7 +7,6 @@ import secrets
 import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, final
@@ -16,7 +15,7 @@ import click
 
 from operad.system import ENDING_SIGNALS
 from operad_kvstore_ray import reminders
-from operad_kvstore_ray.session import QUIETLY, check_password, imported_ray, start_cluster
+from operad_kvstore_ray.session import QUIETLY, check_password, imported_ray, snapshot_folder, start_cluster
 from operad_kvstore_ray.watching import watching
 from operad_kvstore_ray.workers import OF_SIGNAL, Workers
 
@@ -128,7 +127,7 @@ class Cluster:
             The variables of its workers, and what tells its servers that a rank was lost, and why.
         """
         name = f"job-{secrets.token_hex(4)}"
-        snapshots = os.environ.get("OPERAD_KV_SNAPSHOTS") or tempfile.mkdtemp(prefix=f"operad-kv-{name}-")
+        snapshots = os.environ.get("OPERAD_KV_SNAPSHOTS") or snapshot_folder(name)
         try:
             yield (
                 {"OPERAD_KV_JOB": name, "OPERAD_KV_SNAPSHOTS": snapshots},

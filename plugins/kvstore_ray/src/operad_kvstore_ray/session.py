@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import operad as od
 from operad.errors import PluginError
+from operad.files import translated
 
 if TYPE_CHECKING:
     from operad_kvstore_ray.transport import RayTransport
@@ -148,4 +149,10 @@ def folder_of(settings: Any) -> str:
     """Folder where servers keep pictures of themselves."""
     if settings.snapshots:
         return str(Path(settings.snapshots))
-    return tempfile.mkdtemp(prefix=f"operad-kv-{settings.job}-")
+    return snapshot_folder(settings.job)
+
+
+def snapshot_folder(job: str) -> str:
+    """A temporary folder for the pictures of a job's servers, of this user alone."""
+    with translated(f"a temporary folder for snapshots of {job!r}", "a folder"):
+        return tempfile.mkdtemp(prefix=f"operad-kv-{job}-")

@@ -10,14 +10,15 @@ then goes its own way.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, final
 
 import operad as od
 from operad import NDArray, Symbol
 from operad.errors import ArgumentError, FormatError
-from operad.files import write_atomically
+from operad.files import translated, write_atomically
 from operad_files import read_bytes
 from operad_module.executor_group import DataParallelExecutorGroup
 
@@ -136,8 +137,7 @@ class Updates:
             return
         if self._is_read_here:
             states = od.optimizer.rename_states(states, self._name)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "states"
+        with _file_of_states() as path:
             write_atomically(path, states)
             self.store.load_optimizer_states(str(path))
 
@@ -200,10 +200,18 @@ class Updates:
         if not self.is_on_store:
             states: bytes = self.updater.get_states(dump_optimizer=True)
             return states
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "states"
+        with _file_of_states() as path:
             self.store.save_optimizer_states(str(path), dump_optimizer=True)
             return read_bytes(path, "the states that the store wrote")
+
+
+@contextmanager
+def _file_of_states() -> Iterator[Path]:
+    """A path through which a store's states come and go, in a temporary folder."""
+    with translated("a temporary folder for the states of the store", "a folder"):
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    with folder as name:
+        yield Path(name) / "states"
 
 
 def _is_plain(value: Any) -> bool:
