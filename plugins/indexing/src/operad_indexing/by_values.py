@@ -88,7 +88,9 @@ class nonzero(ShapedByValues):
 def _parts(shape: Shape, axis: int | None) -> Shape:
     """Shape of a part along an axis, or of an element."""
     if axis is not None and not -len(shape) <= axis < len(shape):
-        raise ShapeError(f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}")
+        raise ShapeError(
+            f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}"
+        )
     return () if axis is None else (*shape[: axis % len(shape)], *shape[axis % len(shape) + 1 :])
 
 

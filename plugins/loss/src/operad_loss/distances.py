@@ -14,7 +14,6 @@ from operad_sdk import (
     Array,
     Contract,
     Drawn,
-    OperatorProperty,
     Shape,
     Shapes,
     blocked_sum,
@@ -161,9 +160,11 @@ def _distance_slopes(output_grad: Array, lhs: Array, rhs: Array, output: Array, 
         slope = np.sign(apart) * (np.abs(apart) == y)
     else:
         share = np.abs(apart) / np.where(y == 0, y.dtype.type(np.inf), y)
-        slope = apart / np.where(y == 0, y.dtype.type(np.inf), y) if p == 2 else np.sign(apart) * np.power(
-            np.where(share == 0, 1, share), p - 1
-        ) * (share != 0)
+        slope = (
+            apart / np.where(y == 0, y.dtype.type(np.inf), y)
+            if p == 2
+            else np.sign(apart) * np.power(np.where(share == 0, 1, share), p - 1) * (share != 0)
+        )
     return output_grad[..., None] * slope
 
 

@@ -88,7 +88,11 @@ def gradient(contraction: Contraction, head: Array, arrays: Sequence[Array], num
     others = [one for one in range(len(arrays)) if one != number]
     terms = (contraction.result, *(contraction.terms[one] for one in others))
     # A letter along which the array was repeated is summed over.
-    own = [letter for letter, n in zip(term, shape, strict=True) if n == lengths[letter] and letter in "".join(terms)]
+    own = [
+        letter
+        for letter, n in zip(term, shape, strict=True)
+        if n == lengths[letter] and letter in "".join(terms)
+    ]
     inner = Contraction(terms, "".join(dict.fromkeys(own)))
     whole = head.reshape([lengths[letter] for letter in contraction.result])
     found = contract(inner, [whole, *(arrays[one] for one in others)])

@@ -26,7 +26,9 @@ from operad_sdk.element_types import counted
 
 def _along(shape: Shape, axis: int | None) -> Shape:
     if axis is not None and not -len(shape) <= axis < len(shape):
-        raise ShapeError(f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}")
+        raise ShapeError(
+            f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}"
+        )
     return (prod(shape),) if axis is None else shape
 
 
