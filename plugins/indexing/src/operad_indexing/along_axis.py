@@ -40,7 +40,7 @@ def _taken(shape: Shape, indices: Shape, axis: int | None) -> Shape:
     expected = (*shape[:axis], indices[axis] if axis < len(indices) else 1, *shape[axis + 1 :])
     if len(indices) != len(shape) or any(n not in (1, m) for n, m in zip(indices, expected, strict=True)):
         raise ShapeError(
-            f"indices have shape {indices}, expected {expected}, that of data but for axis {axis}, or 1 on axes"
+            f"indices have shape {indices}, expected {expected}, that of data but for axis {axis}, or 1"
         )
     if shape[axis] == 0 and 0 not in expected:
         raise ShapeError(f"data has shape {shape}, whose axis {axis} has no element to take")
@@ -253,7 +253,8 @@ searchsorted = define(
     example=("[1, 3, 5]", "[0, 3, 9]", "array([0, 1, 3])"),
     params={"side": param(str, "left", choices=("left", "right"), doc="Before or behind equal elements.")},
     contract=Contract(
-        inputs={"a": Drawn(lambda rng, shape, prop, shapes: np.sort(rng.integers(0, 50, shape)))}, nan_policy="NaN belongs to the end",
+        inputs={"a": Drawn(lambda rng, shape, prop, shapes: np.sort(rng.integers(0, 50, shape)))},
+        nan_policy="NaN belongs to the end",
         reference=lambda a, v, side: (
             a[:, None] < v.reshape(-1) if side == "left" else a[:, None] <= v.reshape(-1)
         ).sum(0).reshape(v.shape),

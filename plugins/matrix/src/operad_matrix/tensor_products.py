@@ -322,8 +322,8 @@ def _parsed(subscripts: str, shapes: tuple[Shape, ...]) -> Contraction:
 class einsum(Product):
     """Products of arrays, summed over the letters that the result lacks, as `numpy.einsum`.
 
-    The arrays are multiplied two at a time, as matrices, along a path that `opt_einsum` finds. The gradient of
-    each is such a sum of that of the output and the others.
+    The arrays are multiplied two at a time, as matrices, along a path that `opt_einsum` finds. The
+    gradient of each is such a sum of that of the output and the others.
 
     Shapes:
         data0, ...: As many axes as the term has letters; `...` stands for any, which broadcast.

@@ -60,7 +60,8 @@ class BatchNormWithReLU(BatchNorm):
     @gradient("data", "gamma", "beta", when=lambda prop: not prop.fix_gamma)
     def gradients(
         self, op_ctx: OpContext, is_train: bool, output_grad: Array, data: Array, gamma: Array, output: Array,
-        mean: Array, var: Array, data_grad: Array, gamma_grad: Array, beta_grad: Array, wanted: frozenset[str],
+        mean: Array, var: Array, data_grad: Array, gamma_grad: Array, beta_grad: Array,
+        wanted: frozenset[str],
     ) -> None:  # fmt: skip
         """Those of `BatchNorm`, where the output is above 0."""
         head = output_grad * (output > 0)

@@ -133,7 +133,7 @@ def _doubled(rows: Array, joined: Any) -> Array:
 
 
 def _products(rows: Array, dtype: DType) -> Array:
-    """Products in double precision, rounded once; of integers in their own type, where they may wrap around."""
+    """Products in double precision, rounded once; of integers in their own type, which may wrap around."""
     return np.cumprod(rows, axis=-1, dtype=np.float64 if dtype.kind == "f" else dtype)
 
 

@@ -23,7 +23,8 @@ def _cropped(shapes: tuple[Shape, ...], offset: Shape, h_w: Shape, center_crop: 
     corner = _corner(shapes[0], size, offset, center_crop)
     if any(one < 0 or one + own > n for one, own, n in zip(corner, size, shapes[0][2:], strict=True)):
         raise ShapeError(
-            f"a window of {size} at {corner} does not fit arg0 of shape {shapes[0]}: its axes 2 and 3 are shorter"
+            f"a window of {size} at {corner} does not fit arg0 of shape {shapes[0]}: "
+            "its axes 2 and 3 are shorter"
         )
     return (*shapes[0][:2], *size)
 

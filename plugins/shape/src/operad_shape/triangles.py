@@ -130,7 +130,7 @@ def _meshed(shapes: tuple[Shape, ...], indexing: str) -> Shape:
 
 @operator("meshgrid")
 class meshgrid(Spread):
-    """Coordinates of all points of a grid, from those along each axis; each gradient is the sum over the grid.
+    """Coordinates of all points of a grid, from those along each axis; gradients are sums over the grid.
 
     Shapes:
         data0, ...: (N,), coordinates along an axis.
@@ -167,7 +167,7 @@ def _common(shapes: tuple[Shape, ...]) -> Shape:
 
 @operator("broadcast_arrays")
 class broadcast_arrays(Spread):
-    """The arrays, each repeated to the shape that all broadcast to; each gradient is the sum over repetitions.
+    """The arrays, each repeated to the shape that all broadcast to; gradients are sums over repetitions.
 
     Shapes:
         data0, ...: From the last axis on, lengths are equal or 1.
