@@ -96,7 +96,8 @@ def quantile(
 ) -> NDArray:
     """`numpy.quantile`, by the operator `quantile`; several `q` are stacked along a new first axis."""
     if not isinstance(q, (int, float)):
-        return nd.stack(*(quantile(a, one, axis, method=method, keepdims=keepdims) for one in q), axis=0)
+        each = [quantile(a, one, axis, method=method, keepdims=keepdims) for one in q]
+        return nd.invoke("stack", each, {"axis": 0, "num_args": len(each)})
     named = {"q": float(q), "interpolation": method, "keepdims": keepdims}
     return nd.invoke("quantile", (a,), named if axis is None else named | {"axis": axis})
 
