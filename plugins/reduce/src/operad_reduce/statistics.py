@@ -82,7 +82,8 @@ def _std_gradient(output_grad: Array, data: Array, output: Array, axis: Any, ddo
 
 var = _statistic(
     "var", _var, _var_gradient,
-    "The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`.",
+    "The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`. "
+    "`sym.var` makes a variable: symbols have it as `variance`.",
     ("[[1, 3], [2, 2]]", "axis=1", "[1., 0.]"),
     lambda data, axis, keepdims, ddof: _by_numpy(np.var, data, axis, keepdims, ddof=ddof),
     _DDOF, undefined="too few elements have no variance",
