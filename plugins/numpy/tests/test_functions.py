@@ -18,6 +18,13 @@ X = np.float32([[3, -2, 1], [0.5, 4, -4]])
 V = np.float32([2, -1, 0.5])
 SQUARE = np.float32([[2, 1], [0.5, 3]])
 
+
+def _put(put: Any, array: Any, places: Any) -> Any:
+    """The array into which was written."""
+    put(array, places, 7.0, 1)
+    return array
+
+
 Call = Callable[[Any, Callable[[Any], Any]], Any]
 CALLS: dict[str, list[Call]] = {
     "sum": [lambda f, a: f(a(X)), lambda f, a: f(a(X), axis=1, keepdims=True)],
@@ -74,6 +81,46 @@ CALLS: dict[str, list[Call]] = {
     "ones_like": [lambda f, a: f(a(X))],
     "dot": [lambda f, a: f(a(X), a(V)), lambda f, a: f(a(X), a(X.T))],
     "outer": [lambda f, a: f(a(V), a(X)), lambda f, a: f(V, a(V))],
+    "median": [lambda f, a: f(a(X)), lambda f, a: f(a(X), axis=1, keepdims=True)],
+    "quantile": [
+        lambda f, a: f(a(X).astype("float64"), [0.25, 0.5], axis=1),
+        lambda f, a: f(a(X), 0.3, axis=0, method="higher"),
+    ],
+    "percentile": [lambda f, a: f(a(X).astype("float64"), 30, axis=1)],
+    "count_nonzero": [lambda f, a: f(a(X > 0), axis=1)],
+    "cumprod": [lambda f, a: f(a(X), axis=1), lambda f, a: f(a(X).astype("int32"))],
+    "trace": [lambda f, a: f(a(X), 1), lambda f, a: f(a(SQUARE))],
+    "tril": [lambda f, a: f(a(X), -1)],
+    "triu": [lambda f, a: f(a(X), k=1)],
+    "roll": [lambda f, a: f(a(X), 2), lambda f, a: f(a(X), (1, -1), axis=(0, 1))],
+    "kron": [lambda f, a: f(a(V), a(X))],
+    "cross": [lambda f, a: f(a(X), a(V)), lambda f, a: f(a(X.T), a(X.T), axis=0)],
+    "tensordot": [lambda f, a: f(a(X), a(X), ([0, 1], [0, 1])), lambda f, a: f(a(SQUARE), a(X), 1)],
+    "einsum": [
+        lambda f, a: f("ij,kj->ik", a(X), a(X)),
+        lambda f, a: f("...i->...", a(X)),
+        lambda f, a: f("ij,jk,kl->il", a(SQUARE), a(SQUARE), a(X)),
+    ],
+    "meshgrid": [lambda f, a: f(a(V), a(SQUARE[0])), lambda f, a: f(a(V), a(V), indexing="ij")],
+    "broadcast_arrays": [lambda f, a: f(a(X), a(V))],
+    "unique": [
+        lambda f, a: f(a(np.float32([[2, 1], [1, 3]])), return_inverse=True, return_counts=True),
+        lambda f, a: f(a(np.float32([[2, 1], [0, 3], [2, 1]])), axis=0),
+        lambda f, a: f(a(np.float32([[2, 2, 1]])), return_index=True, axis=1),
+    ],
+    "searchsorted": [lambda f, a: f(a(np.float32([-2, 1, 3])), a(X), side="right")],
+    "nonzero": [lambda f, a: f(a(X) > 0)],
+    "argwhere": [lambda f, a: f(a(X) > 0)],
+    "bincount": [
+        lambda f, a: f(a(np.array([1, 3, 1])).astype("int64"), minlength=6),
+        lambda f, a: f(a(np.array([1, 0])).astype("int64"), a(V[:2]).astype("float64")),
+    ],
+    "take_along_axis": [
+        lambda f, a: f(a(X), a(np.array([[2, -1], [0, 0]])).astype("int64"), axis=1),
+        lambda f, a: f(a(X), np.array([[1], [0]]), axis=1),
+    ],
+    "put_along_axis": [lambda f, a: _put(f, a(X.copy()), np.array([[1], [0]]))],
+    "nan_to_num": [lambda f, a: f(a(np.float32([1, np.nan, np.inf])), nan=2.0, posinf=9.0)],
     "linalg.det": [lambda f, a: f(a(SQUARE))],
     "linalg.inv": [lambda f, a: f(a(SQUARE))],
 }

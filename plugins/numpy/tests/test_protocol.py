@@ -115,7 +115,8 @@ NOT_NUMPYS = {
 
 
 def test_every_operator_with_a_name_of_numpys_is_reached_by_it():
-    ufuncs = {*OPERATORS, *protocol._UNARY, *protocol._EXPRESSIONS, *protocol._SYMMETRIC}
+    tables = (OPERATORS, protocol._UNARY, protocol._EXPRESSIONS, protocol._SYMMETRIC, protocol._AS_NUMPY)
+    ufuncs = {ufunc for table in tables for ufunc in table}
     added = set(registry.attribute_names("numpy"))
     names = [name for name in registry.list_operators() if callable(getattr(np, name, None))]
     missed = {
@@ -160,7 +161,7 @@ def in_place(values):
 @pytest.mark.parametrize(
     "call",
     [
-        np.sign, np.rint, np.unique, np.linalg.qr, np.add.reduce,
+        np.sign, np.rint, np.gradient, np.linalg.qr, np.add.reduce,
         lambda x: np.add(x, x, out=x), lambda x: np.tanh(x, dtype="float64"),
         lambda x: np.sum(x, dtype="int8"), lambda x: np.mean(x, axis=()), lambda x: np.copyto(x, 1),
         lambda _: in_place(X.copy()),

@@ -248,3 +248,88 @@ CASES: Final[dict[str, Case]] = {
         {"data": (3, 2, 2), "parameters": (48,), "state": (1, 2, 2), "cell": (1, 2, 2)},
     ),
 }
+
+
+def _case(call: str, peer: str, constants: Mapping[str, Any] = {}, **arrays: tuple[int, ...]) -> Case:
+    return Case(call, peer, arrays, constants)
+
+
+_AB = {"a": (3, 4), "b": (3, 4)}
+CASES.update({
+    "arctan2, logaddexp, fmod, copysign": _case(
+        "F.arctan2(a, b) ** 2 + F.logaddexp(a, b) ** 2 + F.fmod(a, b) ** 3 + F.copysign(a, b) ** 3",
+        "torch.atan2(a, b) ** 2 + torch.logaddexp(a, b) ** 2 + torch.fmod(a, b) ** 3 + "
+        "torch.copysign(a, b) ** 3",
+        **_AB,
+    ),
+    "mish, hard_swish, erfc, exp2, digamma": _case(
+        "F.mish(a) + F.hard_swish(a) ** 2 + F.erfc(a) + F.exp2(a) + F.digamma(a + 2)",
+        "f.mish(a) + f.hardswish(a) ** 2 + torch.special.erfc(a) + torch.exp2(a) + torch.digamma(a + 2)",
+        a=(3, 4),
+    ),
+    "logsumexp, var, std": _case(
+        "F.logsumexp(a, axis=1) ** 2 + F.variance(a, axis=1, ddof=1) ** 2 + F.std(a, axis=1)",
+        "torch.logsumexp(a, 1) ** 2 + torch.var(a, 1) ** 2 + torch.std(a, 1, correction=0)", a=(3, 4),
+    ),
+    "median, quantile": _case(
+        "F.median(a, axis=1) ** 2 + F.quantile(a, q=0.3, axis=1) ** 3",
+        "torch.quantile(a, 0.5, 1) ** 2 + torch.quantile(a, 0.3, 1) ** 3", a=(3, 4),
+    ),
+    "cumprod, cummax, cummin": _case(
+        "F.cumprod(a, axis=1) ** 2 + F.cummax(a, axis=0) ** 3 + F.cummin(a, axis=1) ** 2",
+        "torch.cumprod(a, 1) ** 2 + torch.cummax(a, 0)[0] ** 3 + torch.cummin(a, 1)[0] ** 2", a=(3, 4),
+    ),
+    "matmul": _case("F.matmul(a, b) ** 2", "torch.matmul(a, b) ** 2", a=(2, 1, 3, 4), b=(3, 4, 2)),
+    "tensordot": _case(
+        "F.tensordot(a, b, a_axes_summed=(0,), b_axes_summed=(0,)) ** 2",
+        "torch.tensordot(a, b, ([0], [0])) ** 2", **_AB,
+    ),
+    "outer": _case("F.outer(a, b) ** 2", "torch.outer(a.flatten(), b.flatten()) ** 2", **_AB),
+    "kron": _case("F.kron(a, b) ** 2", "torch.kron(a, b) ** 2", a=(2, 3), b=(2, 2)),
+    "einsum of three": _case(
+        "F.einsum(a, b, c, subscripts='ij,jk,kl->il') ** 2", "torch.einsum('ij,jk,kl->il', a, b, c) ** 2",
+        a=(2, 3), b=(3, 4), c=(4, 2),
+    ),
+    "einsum of a diagonal and a sum": _case(
+        "F.einsum(a, b, subscripts='iik,jk->ij') ** 3", "torch.einsum('iik,jk->ij', a, b) ** 3",
+        a=(3, 3, 2), b=(4, 2),
+    ),
+    "cross, trace": _case(
+        "F.broadcast_add(F.cross(a, b) ** 2, F.trace(a) ** 3)",
+        "torch.linalg.cross(a, b) ** 2 + torch.trace(a) ** 3", a=(2, 3), b=(2, 3),
+    ),
+    "roll, tril, triu": _case(
+        "F.roll(a, shift=(1, -2), axis=(0, 1)) ** 3 + F.tril(a, k=1) ** 2 + F.triu(a) ** 3",
+        "torch.roll(a, (1, -2), (0, 1)) ** 3 + torch.tril(a, 1) ** 2 + torch.triu(a) ** 3", a=(3, 4),
+    ),
+    "take_along_axis": _case(
+        "F.take_along_axis(a, index, axis=1) ** 3", "torch.gather(a, 1, index.long()) ** 3",
+        {"index": [[0.0, 2.0, 2.0], [1.0, 1.0, 3.0], [0.0, 1.0, 2.0]]}, a=(3, 4),
+    ),
+    "put_along_axis, add": _case(
+        "F.put_along_axis(a, index, b, axis=1, mode='add') ** 3",
+        "torch.scatter_add(a, 1, index.long(), b) ** 3", {"index": [[0.0, 2.0], [1.0, 1.0], [3.0, 3.0]]},
+        a=(3, 4), b=(3, 2),
+    ),
+    "put_along_axis, set": _case(
+        "F.put_along_axis(a, index, b, axis=1) ** 3", "torch.scatter(a, 1, index.long(), b) ** 3",
+        {"index": [[0.0, 2.0], [1.0, 2.0], [3.0, 0.0]]}, a=(3, 4), b=(3, 2),
+    ),
+    "bce_with_logits": _case(
+        "F.bce_with_logits(a, b) ** 2",
+        "f.binary_cross_entropy_with_logits(a, b, reduction='none') ** 2", **_AB,
+    ),
+    "nll_loss": Case(
+        "F.nll_loss(F.log_softmax(a), F.cast(label, dtype='int64')) ** 2",
+        "f.nll_loss(torch.log_softmax(a, 1), label.long(), reduction='none') ** 2",
+        {"a": (3, 4)}, {"label": [2.0, 0.0, -100.0]},
+    ),
+    "cosine_distance": _case(
+        "F.cosine_distance(a, b) ** 2", "(1 - torch.cosine_similarity(a, b, 1, 0)) ** 2", **_AB,
+    ),
+    "cdist": _case(
+        "F.cdist(a, b) ** 3 + F.cdist(a, b, p=3)",
+        "sum((a[:, None] - b).abs().pow(p).sum(-1).pow(1 / p) ** q for p, q in ((2, 3), (3, 1)))",
+        a=(3, 4), b=(2, 4),
+    ),
+})  # fmt: skip

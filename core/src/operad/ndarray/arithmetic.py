@@ -176,8 +176,8 @@ def _check_logical(symbol: str, operand: Any) -> None:
         return
     what = f"an array of {operand.dtype.name}" if is_array else f"{operand!r}"
     raise DTypeError(
-        f"{symbol}: an operand is {what}, expected bools or results of comparisons, or integers on both sides; "
-        "use x.astype('bool'), or x != 0"
+        f"{symbol}: an operand is {what}, expected bools or results of comparisons, or integers on both "
+        "sides; use x.astype('bool'), or x != 0"
     )
 
 

@@ -58,8 +58,8 @@ logaddexp = _real(
 copysign = _real(
     "copysign", np.copysign,
     {"lhs": lambda output_grad, lhs, rhs: output_grad * np.sign(lhs) * np.copysign(np.ones_like(rhs), rhs)},
-    "The magnitude of `lhs` with the sign of `rhs`; `d/dlhs` is 1 where the signs are equal and -1 elsewhere, "
-    "0 at 0.", "[0, -1]", "[[ 1., -1.],\n       [ 2., -2.]]",
+    "The magnitude of `lhs` with the sign of `rhs`; `d/dlhs` is 1 where the signs are equal and -1 "
+    "elsewhere, 0 at 0.", "[0, -1]", "[[ 1., -1.],\n       [ 2., -2.]]",
     lambda lhs, rhs: np.abs(lhs) * (1 - 2.0 * np.signbit(rhs)),
 )  # fmt: skip
 fmod = _declared(

@@ -65,7 +65,9 @@ nan_to_num = define(
         "neginf": param(float, None, doc="In place of minus infinity; None: the type's smallest number."),
     },
     contract=Contract(
-        reference=lambda data, nan, posinf, neginf: np.nan_to_num(data, nan=nan, posinf=posinf, neginf=neginf),
+        reference=lambda data, nan, posinf, neginf: np.nan_to_num(
+            data, nan=nan, posinf=posinf, neginf=neginf
+        ),
         nan_policy="replacing it is what the operator is for",
     ),
     source="NumpyNanToNumParam, src/operator/tensor/elemwise_unary_op.h.",

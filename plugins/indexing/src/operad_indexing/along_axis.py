@@ -33,12 +33,14 @@ def _taken(shape: Shape, indices: Shape, axis: int | None) -> Shape:
     if axis is None:
         shape, axis = (prod(shape),), 0
     if not -len(shape) <= axis < len(shape):
-        raise ShapeError(f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}")
+        raise ShapeError(
+            f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}"
+        )
     axis %= len(shape)
     expected = (*shape[:axis], indices[axis] if axis < len(indices) else 1, *shape[axis + 1 :])
     if len(indices) != len(shape) or any(n not in (1, m) for n, m in zip(indices, expected, strict=True)):
         raise ShapeError(
-            f"indices have shape {indices}, expected {expected}, that of data but for axis {axis}, or 1 on axes"
+            f"indices have shape {indices}, expected {expected}, that of data but for axis {axis}, or 1"
         )
     if shape[axis] == 0 and 0 not in expected:
         raise ShapeError(f"data has shape {shape}, whose axis {axis} has no element to take")
@@ -75,9 +77,15 @@ def _positions(*, once: bool) -> Drawn:
         data = shapes["data"]
         axis, data = (0, (prod(data),)) if prop.axis is None else (prop.axis % len(data), data)
         length, count = max(1, data[axis]), shape[axis]
-        order = np.argsort(rng.random((*shape[:axis], *shape[axis + 1 :], max(length, count))), -1)[..., :count]
+        order = np.argsort(rng.random((*shape[:axis], *shape[axis + 1 :], max(length, count))), -1)[
+            ..., :count
+        ]
         order = np.moveaxis(order, -1, axis) % length
-        return order if once else np.where(rng.random(shape) < 0.3, order[...] - length, rng.integers(0, length, shape))
+        return (
+            order
+            if once
+            else np.where(rng.random(shape) < 0.3, order[...] - length, rng.integers(0, length, shape))
+        )
 
     return Drawn(drawn)
 
@@ -181,7 +189,13 @@ class put_along_axis(OperatorProperty):
     )  # fmt: skip
 
     def forward(
-        data: Array, op_ctx: OpContext, indices: Array, values: Array, axis: int | None, mode: str, output: Array
+        data: Array,
+        op_ctx: OpContext,
+        indices: Array,
+        values: Array,
+        axis: int | None,
+        mode: str,
+        output: Array,
     ) -> None:
         """Copy, and write."""
         numbers = _numbers("put_along_axis", op_ctx.xp, indices, data.shape, axis).reshape(-1)
@@ -217,9 +231,7 @@ class put_along_axis(OperatorProperty):
         return output_grad * (data == output)
 
     @gradient("values", when=lambda prop: prop.mode != "max")
-    def values_grad_there(
-        output_grad: Array, op_ctx: OpContext, indices: Array, axis: int | None
-    ) -> Array:
+    def values_grad_there(output_grad: Array, op_ctx: OpContext, indices: Array, axis: int | None) -> Array:
         """The gradient at its position."""
         return output_grad.reshape(-1)[
             _numbers("put_along_axis", op_ctx.xp, indices, output_grad.shape, axis)
@@ -241,7 +253,8 @@ searchsorted = define(
     example=("[1, 3, 5]", "[0, 3, 9]", "array([0, 1, 3])"),
     params={"side": param(str, "left", choices=("left", "right"), doc="Before or behind equal elements.")},
     contract=Contract(
-        inputs={"a": Drawn(lambda rng, shape, prop, shapes: np.sort(rng.integers(0, 50, shape)))}, nan_policy="NaN belongs to the end",
+        inputs={"a": Drawn(lambda rng, shape, prop, shapes: np.sort(rng.integers(0, 50, shape)))},
+        nan_policy="NaN belongs to the end",
         reference=lambda a, v, side: (
             a[:, None] < v.reshape(-1) if side == "left" else a[:, None] <= v.reshape(-1)
         ).sum(0).reshape(v.shape),

@@ -38,7 +38,8 @@ class ShapedByValues(OperatorProperty):
         """Length of that axis, of arguments of these values."""
 
     def for_values(self, in_data: Sequence[Array]) -> Self:
-        """Operator that knows the length."""
+        """Operator that knows the length; arguments that no length can be found of are refused first."""
+        self.infer_shape([array.shape for array in in_data])
         made = type(self)(**{name: getattr(self, name) for name in type(self).params})
         made.is_shaped_by_values = False
         made.found = made.length(*in_data)
@@ -88,7 +89,9 @@ class nonzero(ShapedByValues):
 def _parts(shape: Shape, axis: int | None) -> Shape:
     """Shape of a part along an axis, or of an element."""
     if axis is not None and not -len(shape) <= axis < len(shape):
-        raise ShapeError(f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}")
+        raise ShapeError(
+            f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}"
+        )
     return () if axis is None else (*shape[: axis % len(shape)], *shape[axis % len(shape) + 1 :])
 
 

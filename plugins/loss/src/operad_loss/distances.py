@@ -14,7 +14,6 @@ from operad_sdk import (
     Array,
     Contract,
     Drawn,
-    OperatorProperty,
     Shape,
     Shapes,
     blocked_sum,
@@ -66,7 +65,9 @@ def _nll_slope(output_grad: Array, label: Array, ignored: int, data_grad: Array)
 
 nll_loss = define(
     "nll_loss", "data:(*N, C), label:int64(*N) -> output:(*N)",
-    lambda data, label, ignored: -blocked_sum(np.where(_is_label(label, data.shape[-1], ignored), data, 0), -1),
+    lambda data, label, ignored: -blocked_sum(
+        np.where(_is_label(label, data.shape[-1], ignored), data, 0), -1
+    ),
     {"data": _nll_slope},
     summary="The negative log likelihood of each item: minus the logarithm, in `data`, of its class; "
     "`dy/dx = -1` there, else 0. An item labelled `ignored`, or with no class, has 0.",
@@ -95,7 +96,7 @@ def _directions(x: Array) -> tuple[Array, Array]:
 
 
 def _half_square(a: Array, b: Array) -> Array:
-    """`1 - cos` of directions: half the square of their distance, of which digits are left where it is small."""
+    """`1 - cos` of directions: half the square of their distance, which has digits where it is small."""
     has_none = ~(a.any(-1, keepdims=True) & b.any(-1, keepdims=True))
     return np.where(has_none, 1, blocked_sum(np.square(a - b), -1, keepdims=True) / 2)
 
@@ -161,9 +162,11 @@ def _distance_slopes(output_grad: Array, lhs: Array, rhs: Array, output: Array, 
         slope = np.sign(apart) * (np.abs(apart) == y)
     else:
         share = np.abs(apart) / np.where(y == 0, y.dtype.type(np.inf), y)
-        slope = apart / np.where(y == 0, y.dtype.type(np.inf), y) if p == 2 else np.sign(apart) * np.power(
-            np.where(share == 0, 1, share), p - 1
-        ) * (share != 0)
+        slope = (
+            apart / np.where(y == 0, y.dtype.type(np.inf), y)
+            if p == 2
+            else np.sign(apart) * np.power(np.where(share == 0, 1, share), p - 1) * (share != 0)
+        )
     return output_grad[..., None] * slope
 
 
@@ -177,8 +180,8 @@ cdist = define(
             _distance_slopes(output_grad, lhs, rhs, output, p), -3
         ),
     },
-    summary="The distance of each row of `lhs` from each of `rhs`, `y = (sum |a - b|^p)^(1/p)`, without overflow; "
-    "`dy/da = sign(a - b) (|a - b| / y)^(p - 1)`, and 0 where `y` is.",
+    summary="The distance of each row of `lhs` from each of `rhs`, `y = (sum |a - b|^p)^(1/p)`, without "
+    "overflow; `dy/da = sign(a - b) (|a - b| / y)^(p - 1)`, and 0 where `y` is.",
     example=("[[0, 0], [3, 4]]", "[[0, 0]]", "[[0.],\n       [5.]]"), element_cost=4, **_SHARED,
     params={"p": param(float, 2.0, ge=1, doc="The norm; infinity is the largest coordinate.")},
     contract=Contract(

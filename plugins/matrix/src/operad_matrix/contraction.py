@@ -1,9 +1,9 @@
 """Products of arrays along named axes: sums over letters, as in Einstein's notation.
 
-A contraction has a term of letters for each array, and one for the result. Two arrays at a time are multiplied as
-matrices: their axes are letters that the rest has too, letters of one of them alone, and letters that are summed
-over. `opt_einsum` finds the path through more than two. Everything is NumPy's functions, so that gradients, which
-are contractions too, can be differentiated again.
+A contraction has a term of letters for each array, and one for the result. Two arrays at a time are
+multiplied as matrices: their axes are letters that the rest has too, letters of one of them alone, and
+letters that are summed over. `opt_einsum` finds the path through more than two. Everything is NumPy's
+functions, so that gradients, which are contractions too, can be differentiated again.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ class Contraction(NamedTuple):
                 known = found.setdefault(letter, length)
                 is_diagonal = shape[term.index(letter)] != length
                 if is_diagonal or (length != known and 1 not in (length, known)):
+                    expected = shape[term.index(letter)] if is_diagonal else known
                     raise ShapeError(
                         f"the arrays have shapes {', '.join(map(str, shapes))}: axis {axis} of {shape} is "
-                        f"{length}, expected {shape[term.index(letter)] if is_diagonal else known}, the length of the axis that it is multiplied with"
+                        f"{length}, expected {expected}, the length of the axis that it is multiplied with"
                     )
                 found[letter] = length if known == 1 else known
         return found
@@ -88,7 +89,11 @@ def gradient(contraction: Contraction, head: Array, arrays: Sequence[Array], num
     others = [one for one in range(len(arrays)) if one != number]
     terms = (contraction.result, *(contraction.terms[one] for one in others))
     # A letter along which the array was repeated is summed over.
-    own = [letter for letter, n in zip(term, shape, strict=True) if n == lengths[letter] and letter in "".join(terms)]
+    own = [
+        letter
+        for letter, n in zip(term, shape, strict=True)
+        if n == lengths[letter] and letter in "".join(terms)
+    ]
     inner = Contraction(terms, "".join(dict.fromkeys(own)))
     whole = head.reshape([lengths[letter] for letter in contraction.result])
     found = contract(inner, [whole, *(arrays[one] for one in others)])

@@ -194,7 +194,10 @@ class tensordot(_TensorDot):
 
     def summed(self, a: Shape, b: Shape) -> tuple[Sequence[int], Sequence[int]]:
         """As they are given."""
-        found = _axes(self.a_axes_summed, len(a), "a_axes_summed"), _axes(self.b_axes_summed, len(b), "b_axes_summed")
+        found = (
+            _axes(self.a_axes_summed, len(a), "a_axes_summed"),
+            _axes(self.b_axes_summed, len(b), "b_axes_summed"),
+        )
         if any(len({*axes}) < len(axes) for axes in found):
             raise ShapeError(f"an axis is named twice: {self.a_axes_summed} of a, {self.b_axes_summed} of b")
         return found
@@ -319,8 +322,8 @@ def _parsed(subscripts: str, shapes: tuple[Shape, ...]) -> Contraction:
 class einsum(Product):
     """Products of arrays, summed over the letters that the result lacks, as `numpy.einsum`.
 
-    The arrays are multiplied two at a time, as matrices, along a path that `opt_einsum` finds. The gradient of
-    each is such a sum of that of the output and the others.
+    The arrays are multiplied two at a time, as matrices, along a path that `opt_einsum` finds. The
+    gradient of each is such a sum of that of the output and the others.
 
     Shapes:
         data0, ...: As many axes as the term has letters; `...` stands for any, which broadcast.
@@ -336,7 +339,9 @@ class einsum(Product):
     """
 
     num_args = param(int, ge=1, doc="How many arrays there are; calls need not give it.")
-    subscripts = param(str, "", doc="Letters of each array's axes, with commas between, `->` and the result's.")
+    subscripts = param(
+        str, "", doc="Letters of each array's axes, with commas between, `->` and the result's."
+    )
     optimize = param(int, 0, ignored="A path of pairs is always found.")
     key_var_num_args = "num_args"
     spec = "data[num_args]:(*S[i]) -> output:(*product(S))"
@@ -349,7 +354,10 @@ class einsum(Product):
             {"num_args": 2, "subscripts": "ii,jk->k"},
         ],
         params={"num_args": [2], "subscripts": ["ab,ab->a", "ab,cb->ca"], "optimize": [0]},
-        narrowed={"subscripts": "each names a number of axes for each array", "num_args": "as subscripts say"},
+        narrowed={
+            "subscripts": "each names a number of axes for each array",
+            "num_args": "as subscripts say",
+        },
         reference=lambda *data, subscripts: np.atleast_1d(np.einsum(subscripts, *data)),
     )
 

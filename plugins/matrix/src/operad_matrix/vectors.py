@@ -111,7 +111,9 @@ def _trace_gradient(output_grad: Array, offset: int, axis1: int, axis2: int, dat
     rank = data_grad.ndim
     axes = axis1 % rank, axis2 % rank
     rows, columns = (
-        np.arange(data_grad.shape[axis], like=output_grad).reshape([-1 if one == axis else 1 for one in range(rank)])
+        np.arange(data_grad.shape[axis], like=output_grad).reshape(
+            [-1 if one == axis else 1 for one in range(rank)]
+        )
         for axis in axes
     )
     head = output_grad.reshape([1 if axis in axes else n for axis, n in enumerate(data_grad.shape)])

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from operad_normalization.batch_norm import BatchNorm
 from operad_normalization.batch_norm_reference import normalized
-from operad_normalization.batch_statistics import write_gradients
-from operad_sdk import Array, OpContext, gradient, operator
+from operad_normalization.batch_statistics import is_affine, write_gradients
+from operad_sdk import Array, OpContext, blocked_sum, gradient, operator
 
 
+@wraps(normalized)
 def _rectified(*arrays: Array, **options: Any) -> tuple[Array, ...]:
     output, *others = normalized(*arrays, **options)
     return np.maximum(output, 0), *others
@@ -58,7 +60,8 @@ class BatchNormWithReLU(BatchNorm):
     @gradient("data", "gamma", "beta", when=lambda prop: not prop.fix_gamma)
     def gradients(
         self, op_ctx: OpContext, is_train: bool, output_grad: Array, data: Array, gamma: Array, output: Array,
-        mean: Array, var: Array, data_grad: Array, gamma_grad: Array, beta_grad: Array, wanted: frozenset[str],
+        mean: Array, var: Array, data_grad: Array, gamma_grad: Array, beta_grad: Array,
+        wanted: frozenset[str],
     ) -> None:  # fmt: skip
         """Those of `BatchNorm`, where the output is above 0."""
         head = output_grad * (output > 0)
@@ -66,7 +69,7 @@ class BatchNormWithReLU(BatchNorm):
             self, op_ctx, is_train, head, data, gamma, mean, var, data_grad, gamma_grad, beta_grad, wanted
         )
 
-    @gradient("data", "beta", when=lambda prop: prop.fix_gamma)
+    @gradient("data", "beta", when=lambda prop: prop.fix_gamma and not is_affine(prop))
     def gradients_without_gamma(
         self, op_ctx: OpContext, is_train: bool, output_grad: Array, data: Array, output: Array, mean: Array,
         var: Array, data_grad: Array, beta_grad: Array, wanted: frozenset[str],
@@ -77,6 +80,14 @@ class BatchNormWithReLU(BatchNorm):
             self, op_ctx, is_train, head, data, None, mean, var, data_grad, None, beta_grad, wanted
         )
 
-    affine_data_gradient = affine_beta_gradient = None
+    @gradient("data", when=is_affine)
+    def affine_data_gradient(self, output_grad: Array, output: Array, var: Array) -> Array:
+        """`d/dx = r`, where the output is above 0."""
+        return output_grad * (output > 0) * self.rate(var).reshape(self.groups(output.shape).vector)
+
+    @gradient("beta", when=is_affine)
+    def affine_beta_gradient(self, output_grad: Array, output: Array) -> Array:
+        """`d/dbeta = 1`, where the output is above 0."""
+        return blocked_sum(output_grad * (output > 0), self.groups(output.shape).axes)
 
     contract = replace(BatchNorm.contract, reference=_rectified)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature, signature
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -87,17 +87,28 @@ def cumprod(a: NDArray, axis: int | None = None) -> NDArray:
 
 
 def quantile(
-    a: NDArray, q: float | Sequence[float], axis: Any = None, *, method: str = "linear", keepdims: bool = False
+    a: NDArray,
+    q: float | Sequence[float],
+    axis: Any = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
 ) -> NDArray:
     """`numpy.quantile`, by the operator `quantile`; several `q` are stacked along a new first axis."""
     if not isinstance(q, (int, float)):
-        return nd.stack(*(quantile(a, one, axis, method=method, keepdims=keepdims) for one in q), axis=0)
+        each = [quantile(a, one, axis, method=method, keepdims=keepdims) for one in q]
+        return nd.invoke("stack", each, {"axis": 0, "num_args": len(each)})
     named = {"q": float(q), "interpolation": method, "keepdims": keepdims}
     return nd.invoke("quantile", (a,), named if axis is None else named | {"axis": axis})
 
 
 def percentile(
-    a: NDArray, q: float | Sequence[float], axis: Any = None, *, method: str = "linear", keepdims: bool = False
+    a: NDArray,
+    q: float | Sequence[float],
+    axis: Any = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
 ) -> NDArray:
     """`numpy.percentile`, by the operator `quantile`."""
     parts = q / 100 if isinstance(q, (int, float)) else [one / 100 for one in q]
@@ -114,7 +125,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> NDArray:
     if isinstance(axes, int):
         return nd.invoke("_npi_tensordot_int_axes", alike([a, b]), {"axes": axes})
     first, second = axes
-    return nd.invoke("tensordot", alike([a, b]), {"a_axes_summed": _tuple(first), "b_axes_summed": _tuple(second)})
+    return nd.invoke(
+        "tensordot", alike([a, b]), {"a_axes_summed": _tuple(first), "b_axes_summed": _tuple(second)}
+    )
 
 
 def einsum(subscripts: str, *operands: Any, optimize: Any = True) -> NDArray:

@@ -53,8 +53,8 @@ _SYMMETRIC: Final = {
 _AS_NUMPY: Final = {
     getattr(np, name): name
     for name in (
-        "arctan2", "bitwise_and", "bitwise_or", "bitwise_xor", "copysign", "exp2", "fmod", "isfinite", "isinf",
-        "isnan", "left_shift", "logaddexp", "matmul", "right_shift",
+        "arctan2", "bitwise_and", "bitwise_or", "bitwise_xor", "copysign", "exp2", "fmod", "isfinite",
+        "isinf", "isnan", "left_shift", "logaddexp", "matmul", "right_shift",
     )
 }  # fmt: skip
 """Ufuncs whose operator has NumPy's result types."""

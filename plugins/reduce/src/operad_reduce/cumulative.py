@@ -26,7 +26,9 @@ from operad_sdk.element_types import counted
 
 def _along(shape: Shape, axis: int | None) -> Shape:
     if axis is not None and not -len(shape) <= axis < len(shape):
-        raise ShapeError(f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}")
+        raise ShapeError(
+            f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}"
+        )
     return (prod(shape),) if axis is None else shape
 
 
@@ -131,7 +133,7 @@ def _doubled(rows: Array, joined: Any) -> Array:
 
 
 def _products(rows: Array, dtype: DType) -> Array:
-    """Products in double precision, rounded once; of integers in their own type, where they may wrap around."""
+    """Products in double precision, rounded once; of integers in their own type, which may wrap around."""
     return np.cumprod(rows, axis=-1, dtype=np.float64 if dtype.kind == "f" else dtype)
 
 

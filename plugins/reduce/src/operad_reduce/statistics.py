@@ -1,7 +1,7 @@
 """Reductions that NumPy and SciPy have: `var`, `std`, `logsumexp`, `median`, `quantile`, and counts.
 
-As the other reductions they give an array of shape (1,) where no axis is left. Statistics of integers and bool
-are float64, as in NumPy.
+As the other reductions they give an array of shape (1,) where no axis is left. Statistics of integers and
+bool are float64, as in NumPy.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def _std_gradient(output_grad: Array, data: Array, output: Array, axis: Any, ddo
 
 var = _statistic(
     "var", _var, _var_gradient,
-    "The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`.",
+    "The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`. "
+    "`sym.var` makes a variable: symbols have it as `variance`.",
     ("[[1, 3], [2, 2]]", "axis=1", "[1., 0.]"),
     lambda data, axis, keepdims, ddof: _by_numpy(np.var, data, axis, keepdims, ddof=ddof),
     _DDOF, undefined="too few elements have no variance",
@@ -125,7 +126,9 @@ logsumexp = _statistic(
     "logsumexp", _logsumexp, _logsumexp_gradient,
     "`y = ln(sum e^x)` along axes, without overflow; `dy/dx = e^x / sum e^x`. Of nothing, minus infinity.",
     ("[[0, 0], [1, -1000]]", "axis=1", "[0.6931, 1.    ]"),
-    lambda data, axis, keepdims: _by_numpy(np.logaddexp.reduce, data, axis or tuple(range(data.ndim)), keepdims),
+    lambda data, axis, keepdims: _by_numpy(
+        np.logaddexp.reduce, data, axis or tuple(range(data.ndim)), keepdims
+    ),
 )  # fmt: skip
 
 
@@ -188,14 +191,15 @@ median = _statistic(
 )  # fmt: skip
 quantile = _statistic(
     "quantile", _quantile, _quantile_gradient,
-    "The element in order along axes below which the part `q` lies, or one between two; these have the gradient.",
+    "The element in order along axes below which the part `q` lies, or one between two; "
+    "these have the gradient.",
     ("[[3, 1, 2], [8, 5, 4]]", "q=0.25", "axis=1", "[1.5, 4.5]"),
     lambda data, axis, keepdims, q, interpolation: _by_numpy(
         np.quantile, data, axis, keepdims, q=q, method=interpolation
     ) if data.size else _by_numpy(np.sum, data, axis, keepdims) * np.nan,
     {
         "q": param(float, 0.5, ge=0, le=1, doc="Which part."),
-        "interpolation": param(str, "linear", choices=(*_METHODS,), doc="What is taken between two elements."),
+        "interpolation": param(str, "linear", choices=(*_METHODS,), doc="What lies between two elements."),
     },
     ties=_TIES, undefined="nothing has no quantile",
 )  # fmt: skip

@@ -16,12 +16,15 @@ def _corner(shape: Shape, size: Shape, offset: Shape, center_crop: bool) -> Shap
 def _cropped(shapes: tuple[Shape, ...], offset: Shape, h_w: Shape, center_crop: bool) -> Shape:
     for number, shape in enumerate(shapes):
         if len(shape) != 4:
-            raise ShapeError(f"arg{number} has shape {shape}, expected four axes (N, C, H, W): axis {len(shape)}")
+            raise ShapeError(
+                f"arg{number} has shape {shape}, expected four axes (N, C, H, W): axis {len(shape)}"
+            )
     size = shapes[1][2:] if len(shapes) > 1 else h_w
     corner = _corner(shapes[0], size, offset, center_crop)
     if any(one < 0 or one + own > n for one, own, n in zip(corner, size, shapes[0][2:], strict=True)):
         raise ShapeError(
-            f"a window of {size} at {corner} does not fit arg0 of shape {shapes[0]}: its axes 2 and 3 are shorter"
+            f"a window of {size} at {corner} does not fit arg0 of shape {shapes[0]}: "
+            "its axes 2 and 3 are shorter"
         )
     return (*shapes[0][:2], *size)
 
@@ -64,7 +67,8 @@ class Crop(OperatorProperty):
     contract = Contract(
         params={"offset": [(0, 0), (1, 0)], "h_w": [(1, 2), (2, 1)]},
         shapes=lambda prop, choose: [
-            (choose((1, 2)), choose((1, 2)), 4, choose((3, 5))), *[(1, 1, choose((1, 2)), 2)] * (prop.num_args - 1)
+            (choose((1, 2)), choose((1, 2)), 4, choose((3, 5))),
+            *[(1, 1, choose((1, 2)), 2)] * (prop.num_args - 1),
         ],
         reference=lambda *arrays, offset, h_w, center_crop: _window(
             arrays[0], arrays[1].shape[2:] if len(arrays) > 1 else h_w, offset, center_crop

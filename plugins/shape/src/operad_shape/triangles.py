@@ -44,7 +44,11 @@ def _triangle(name: str, function: Any, which: str, result: str, source: str) ->
 
 
 tril = _triangle(
-    "tril", np.tril, "above", "[[1., 0.],\n       [3., 4.]]", "TrilParam, src/operator/numpy/np_tril_op-inl.h."
+    "tril",
+    np.tril,
+    "above",
+    "[[1., 0.],\n       [3., 4.]]",
+    "TrilParam, src/operator/numpy/np_tril_op-inl.h.",
 )
 triu = _triangle("triu", np.triu, "below", "[[1., 2.],\n       [0., 4.]]", "")
 
@@ -117,14 +121,16 @@ class Spread(OperatorProperty):
 def _meshed(shapes: tuple[Shape, ...], indexing: str) -> Shape:
     for number, shape in enumerate(shapes):
         if len(shape) > 1:
-            raise ShapeError(f"data{number} has shape {shape}, expected one axis, of coordinates: axis 1 is {shape[1]}")
+            raise ShapeError(
+                f"data{number} has shape {shape}, expected one axis, of coordinates: axis 1 is {shape[1]}"
+            )
     lengths = [prod(shape) for shape in shapes]
     return tuple(lengths[1::-1] + lengths[2:] if indexing == "xy" else lengths)
 
 
 @operator("meshgrid")
 class meshgrid(Spread):
-    """Coordinates of all points of a grid, from those along each axis; each gradient is the sum over the grid.
+    """Coordinates of all points of a grid, from those along each axis; gradients are sums over the grid.
 
     Shapes:
         data0, ...: (N,), coordinates along an axis.
@@ -141,7 +147,8 @@ class meshgrid(Spread):
     spec = "data[num_args]:(*S[i]) -> output[num_args]:(*meshed(S, indexing))"
     functions: ClassVar = {"meshed": _meshed}
     contract = Contract(
-        **_FEW, reference=lambda *data, indexing: tuple(np.meshgrid(*data, indexing=indexing)),
+        **_FEW,
+        reference=lambda *data, indexing: tuple(np.meshgrid(*data, indexing=indexing)),
         shapes=lambda prop, choose: [(choose((1, 2, 3, 0)),) for _ in range(prop.num_args)],
     )
 
@@ -160,7 +167,7 @@ def _common(shapes: tuple[Shape, ...]) -> Shape:
 
 @operator("broadcast_arrays")
 class broadcast_arrays(Spread):
-    """The arrays, each repeated to the shape that all broadcast to; each gradient is the sum over repetitions.
+    """The arrays, each repeated to the shape that all broadcast to; gradients are sums over repetitions.
 
     Shapes:
         data0, ...: From the last axis on, lengths are equal or 1.

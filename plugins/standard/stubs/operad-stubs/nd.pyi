@@ -30,8 +30,18 @@ def __getattr__(name: str) -> Any: ...
 from operad_mxnet.cached_op import CachedOp as CachedOp
 from operad_mxnet.base import _DTYPE_MX_TO_NP as _DTYPE_MX_TO_NP
 from operad_mxnet.base import _DTYPE_NP_TO_MX as _DTYPE_NP_TO_MX
+from operad_image.functions import copyMakeBorder as _added__cvcopyMakeBorder
+_cvcopyMakeBorder = _added__cvcopyMakeBorder
+from operad_image.functions import imdecode as _added__cvimdecode
+_cvimdecode = _added__cvimdecode
+from operad_image.functions import imread as _added__cvimread
+_cvimread = _added__cvimread
+from operad_image.functions import imresize as _added__cvimresize
+_cvimresize = _added__cvimresize
 from operad_mxnet.prefixed import nd_internal as _added__internal
 _internal = _added__internal
+from operad_init.array_face import set_value as _added__set_value
+_set_value = _added__set_value
 from operad_mxnet.scalars import add as add
 from operad_init.array_face import arange as arange
 from operad_shape.array_face import concatenate as concatenate
@@ -113,6 +123,14 @@ def Convolution(data: NDArray, weight: NDArray, bias: NDArray = ..., *, kernel: 
     """Correlation of images with filters, in one to three dimensions."""
     ...
 
+def Convolution_v1(data: NDArray, weight: NDArray, bias: NDArray = ..., *, kernel: int | Sequence[int], stride: int | Sequence[int] = (), dilate: int | Sequence[int] = (), pad: int | Sequence[int] = (), num_filter: int, num_group: int = 1, workspace: int = 1024, no_bias: bool = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: bool = False, layout: Literal['NCDHW', 'NCHW', 'NDHWC', 'NHWC'] | None = None, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`Convolution` under its name before MXNet 0.9, which old files have."""
+    ...
+
+def Crop(*data: NDArray | Sequence[NDArray], offset: int | Sequence[int] = (0, 0), h_w: int | Sequence[int] = (0, 0), center_crop: bool = False, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """A window of the images: of size `h_w`, or of the size of the second argument's images."""
+    ...
+
 def Custom(*data: NDArray | Sequence[NDArray], op_type: str, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None, **params: Any) -> list[NDArray] | NDArray:
     """An operator that the program registered with `operator.register(op_type)`."""
     ...
@@ -143,6 +161,10 @@ def FullyConnected(data: NDArray, weight: NDArray, bias: NDArray = ..., *, num_h
 
 def GroupNorm(data: NDArray, gamma: NDArray, beta: NDArray, num_groups: int = 1, eps: float = 1e-05, output_mean_var: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Each group of channels less its mean, over its standard deviation, times gamma plus beta."""
+    ...
+
+def IdentityAttachKLSparseReg(data: NDArray, moving_avg: NDArray, sparseness_target: float = 0.1, penalty: float = 0.001, momentum: float = 0.9, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The data itself; the gradient of a penalty on the mean of each column is added to that from above."""
     ...
 
 def InstanceNorm(data: NDArray, gamma: NDArray, beta: NDArray, eps: float = 0.001, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -187,6 +209,10 @@ def Pad(data: NDArray, mode: Literal['constant', 'edge', 'reflect'], pad_width: 
 
 def Pooling(data: NDArray, kernel: int | Sequence[int] = (), pool_type: Literal['max', 'avg', 'sum', 'lp'] = 'max', global_pool: bool = False, cudnn_off: bool = False, pooling_convention: Literal['valid', 'full', 'same'] = 'valid', stride: int | Sequence[int] = (), pad: int | Sequence[int] = (), p_value: int | None = None, count_include_pad: bool | None = None, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC'] | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The maximum, mean, sum or Lp norm of each window, in one to three dimensions."""
+    ...
+
+def Pooling_v1(data: NDArray, kernel: int | Sequence[int] = (), pool_type: Literal['max', 'avg', 'sum', 'lp'] = 'max', global_pool: bool = False, cudnn_off: bool = False, pooling_convention: Literal['valid', 'full', 'same'] = 'valid', stride: int | Sequence[int] = (), pad: int | Sequence[int] = (), p_value: int | None = None, count_include_pad: bool | None = None, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC'] | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`Pooling` under its name before MXNet 0.9, which old files have."""
     ...
 
 def RMSNorm(data: NDArray, weight: NDArray, eps: float = 1e-06, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -423,6 +449,10 @@ def _backward_gather_nd(data: NDArray, indices: NDArray, shape: int | Sequence[i
 
 def _contrib_AdaptiveAvgPooling2D(data: NDArray, output_size: int | Sequence[int] = (), *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The means of as many windows as the output has elements, which together cover the image."""
+    ...
+
+def _contrib_BatchNormWithReLU(data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray, eps: float = 0.001, momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False, output_mean_var: bool = False, axis: int = 1, cudnn_off: bool = False, min_calib_range: float | None = None, max_calib_range: float | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+    """`BatchNorm`, and 0 where its output is below 0; where it is, no gradient goes back."""
     ...
 
 def _contrib_SyncBatchNorm(data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray, eps: float = 0.001, momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False, output_mean_var: bool = False, ndev: int = 1, *, key: str, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
@@ -729,8 +759,96 @@ def _not_equal_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *
     """1 where `data != scalar`, else 0."""
     ...
 
+def _np_all(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """True where no element is 0 along axes; of nothing, too."""
+    ...
+
+def _np_any(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """True where an element is not 0 along axes; of nothing, False."""
+    ...
+
 def _np_cumsum(a: NDArray, axis: int | None = None, dtype: DTypeLike | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """For each element, the sum of those before it along an axis, and itself."""
+    ...
+
+def _np_roll(data: NDArray, shift: int | Sequence[int | None], axis: int | Sequence[int | None] = (), *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Elements moved along axes, from the end to the front; `dy/dx` moves them back."""
+    ...
+
+def _np_trace(data: NDArray, offset: int = 0, axis1: int = 0, axis2: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The sum of a diagonal of matrices; `dy/dx` is 1 on it, else 0."""
+    ...
+
+def _npi_arctan2(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Angle of the point `(rhs, lhs)`; `d/dlhs = rhs / r^2`, `d/drhs = -lhs / r^2`, 0 at the origin."""
+    ...
+
+def _npi_bincount(data: NDArray, weights: NDArray = ..., minlength: int = 0, has_weights: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """How often each number from 0 on comes, or the sum of its weights, which is added in double precision."""
+    ...
+
+def _npi_bitwise_and(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Bits that are both set in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def _npi_bitwise_not(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The complement of every bit; `logical_not` is that of bool."""
+    ...
+
+def _npi_bitwise_or(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Bits that are not both clear in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def _npi_bitwise_xor(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Bits that differ in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def _npi_copysign(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The magnitude of `lhs` with the sign of `rhs`; `d/dlhs` is 1 where the signs are equal and -1 elsewhere, 0 at 0."""
+    ...
+
+def _npi_einsum(*data: NDArray | Sequence[NDArray], subscripts: str = '', optimize: int = 0, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Products of arrays, summed over the letters that the result lacks, as `numpy.einsum`."""
+    ...
+
+def _npi_isfinite(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """True where `x` is neither infinite nor NaN."""
+    ...
+
+def _npi_isinf(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """True where `x` is infinite."""
+    ...
+
+def _npi_isnan(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """True where `x` is NaN."""
+    ...
+
+def _npi_matmul(a: NDArray, b: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The matrix product over the last axis of `a` and the last but one of `b`; the axes before broadcast."""
+    ...
+
+def _npi_nan_to_num(data: NDArray, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Numbers in place of NaN and infinities; `dy/dx = 1` where `x` is finite, else 0."""
+    ...
+
+def _npi_nonzero(x: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The indices of all elements that are not 0, a row for each, in order; they have no gradient."""
+    ...
+
+def _npi_tensordot(a: NDArray, b: NDArray, a_axes_summed: int | Sequence[int | None], b_axes_summed: int | Sequence[int | None], *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The sum of products over pairs of axes; the others of `a` come first, then those of `b`."""
+    ...
+
+def _npi_tensordot_int_axes(a: NDArray, b: NDArray, axes: int, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`tensordot` over the last axes of `a` and as many first ones of `b`."""
+    ...
+
+def _npi_tril(data: NDArray, k: int = 0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Matrices, with 0 above diagonal `k`; `dy/dx = 1` elsewhere."""
+    ...
+
+def _npx_nonzero(x: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The indices of all elements that are not 0, a row for each, in order; they have no gradient."""
     ...
 
 def _npx_rnn(data: NDArray, parameters: NDArray, state: NDArray, state_cell: NDArray = ..., sequence_length: NDArray = ..., *, state_size: int, num_layers: int, bidirectional: bool = False, mode: Literal['rnn_relu', 'rnn_tanh', 'lstm', 'gru'], p: float = 0.0, state_outputs: bool = False, projection_size: int | None = None, lstm_state_clip_min: float | None = None, lstm_state_clip_max: float | None = None, lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
@@ -837,6 +955,10 @@ def _rmod_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out
     """`y = scalar - floor(scalar / x) * x`, 0 where `x` is; `dy/dx = -floor(scalar / x)`."""
     ...
 
+def _rnn_param_concat(*data: NDArray | Sequence[NDArray], dim: int = 1, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`Concat` under the name by which MXNet joins the parameters of its RNN."""
+    ...
+
 def _rpower_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`y = scalar^x`; `dy/dx = y ln(scalar)`, 0 where `scalar` is."""
     ...
@@ -875,6 +997,18 @@ def _sample_uniform(low: NDArray, high: NDArray, shape: int | Sequence[int] = ()
 
 def _sample_unique_zipfian(range_max: int, shape: int | Sequence[int] | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray]:
     """Rows of different numbers below `range_max`; the weight of `k` is `log((k + 2) / (k + 1))`."""
+    ...
+
+def _scatter_elemwise_div(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`."""
+    ...
+
+def _scatter_minus_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = x - scalar`; `dy/dx = 1`."""
+    ...
+
+def _scatter_plus_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = x + scalar`; `dy/dx = 1`."""
     ...
 
 def _scatter_set_nd(lhs: NDArray, rhs: NDArray, indices: NDArray, shape: int | Sequence[int], *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -929,6 +1063,10 @@ def add_n(*data: NDArray | Sequence[NDArray], out: NDArray | Sequence[NDArray] |
     """Sum of arrays of one shape, element by element."""
     ...
 
+def all(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """True where no element is 0 along axes; of nothing, too."""
+    ...
+
 def all_finite(data: NDArray, init_output: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """1 where all elements are finite, else 0."""
     ...
@@ -939,6 +1077,10 @@ def amp_cast(data: NDArray, dtype: DTypeLike, *, out: NDArray | Sequence[NDArray
 
 def amp_multicast(*data: NDArray | Sequence[NDArray], cast_narrow: bool = False, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Arrays of half and single precision in one of these types; arrays of other types as they are."""
+    ...
+
+def any(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """True where an element is not 0 along axes; of nothing, False."""
     ...
 
 def arccos(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -959,6 +1101,10 @@ def arcsinh(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ct
 
 def arctan(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The angle whose tangent `x` is; `dy/dx = 1 / (1 + x^2)`."""
+    ...
+
+def arctan2(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Angle of the point `(rhs, lhs)`; `d/dlhs = rhs / r^2`, `d/drhs = -lhs / r^2`, 0 at the origin."""
     ...
 
 def arctanh(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -993,8 +1139,36 @@ def batch_take(a: NDArray, indices: NDArray, *, out: NDArray | Sequence[NDArray]
     """One element of each row, by its number; numbers out of range stand for the nearest element."""
     ...
 
+def bce_with_logits(data: NDArray, label: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The binary cross entropy of logits and probabilities, element by element: `y = -t ln s - (1 - t) ln(1 - s)` with `s = 1 / (1 + e^-x)`; `dy/dx = s - t`, `dy/dt = -x`."""
+    ...
+
+def bincount(data: NDArray, weights: NDArray = ..., minlength: int = 0, has_weights: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """How often each number from 0 on comes, or the sum of its weights, which is added in double precision."""
+    ...
+
+def bitwise_and(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Bits that are both set in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def bitwise_not(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The complement of every bit; `logical_not` is that of bool."""
+    ...
+
+def bitwise_or(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Bits that are not both clear in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def bitwise_xor(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Bits that differ in `lhs` and `rhs`; of bool, logic."""
+    ...
+
 def broadcast_add(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`y = lhs + rhs`; `d/dlhs = d/drhs = 1`."""
+    ...
+
+def broadcast_arrays(*data: NDArray | Sequence[NDArray], out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+    """The arrays, each repeated to the shape that all broadcast to; each gradient is the sum over repetitions."""
     ...
 
 def broadcast_axes(data: NDArray, axis: int | Sequence[int] = (), size: int | Sequence[int] = (), *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1101,6 +1275,10 @@ def cbrt(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: 
     """`y = x^(1/3)`; `dy/dx = 1 / (3 y^2)`."""
     ...
 
+def cdist(lhs: NDArray, rhs: NDArray, p: float = 2.0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The distance of each row of `lhs` from each of `rhs`, `y = (sum |a - b|^p)^(1/p)`, without overflow; `dy/da = sign(a - b) (|a - b| / y)^(p - 1)`, and 0 where `y` is."""
+    ...
+
 def ceil(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The whole number at or above `x`."""
     ...
@@ -1121,6 +1299,10 @@ def concat(*data: NDArray | Sequence[NDArray], dim: int = 1, out: NDArray | Sequ
     """The arrays one after another along an axis."""
     ...
 
+def copysign(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The magnitude of `lhs` with the sign of `rhs`; `d/dlhs` is 1 where the signs are equal and -1 elsewhere, 0 at 0."""
+    ...
+
 def cos(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`y = cos x`; `dy/dx = -sin x`."""
     ...
@@ -1129,12 +1311,36 @@ def cosh(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: 
     """`y = (e^x + e^-x) / 2`; `dy/dx = sinh x`."""
     ...
 
+def cosine_distance(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """1 less the cosine of the angle between rows, without overflow; of a row of zeros 1. `dy/da = (cos a/|a| - b/|b|) / |a|`, and 0 where `a` is."""
+    ...
+
+def count_nonzero(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """How many elements are not 0 along axes."""
+    ...
+
 def crop(data: NDArray, begin: int | Sequence[int | None], end: int | Sequence[int | None], step: int | Sequence[int | None] = (), *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """A part of the data, by begin, end and step on the leading axes."""
     ...
 
+def cross(a: NDArray, b: NDArray, axis: int = -1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The vector product along an axis of length 3; the other axes broadcast."""
+    ...
+
 def cross_entropy(data: NDArray, label: NDArray, weight: NDArray = ..., smoothing: float = 0.0, ignored: int = -100, use_weight: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The mean of `-sum(weight * target * log softmax(data))` over the rows that count."""
+    ...
+
+def cummax(data: NDArray, axis: int | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """For each element, the largest of those before it along an axis, and itself; of equal ones the last has the gradient."""
+    ...
+
+def cummin(data: NDArray, axis: int | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """For each element, the smallest of those before it along an axis, and itself; of equal ones the last has the gradient."""
+    ...
+
+def cumprod(data: NDArray, axis: int | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """For each element, the product of those before it along an axis, and itself; right where some are 0."""
     ...
 
 def cumsum(a: NDArray, axis: int | None = None, dtype: DTypeLike | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1153,8 +1359,16 @@ def diag(data: NDArray, k: int = 0, axis1: int = 0, axis2: int = 1, *, out: NDAr
     """The diagonal of matrices, or the matrix that has a vector as its diagonal."""
     ...
 
+def digamma(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Slope of `gammaln` of every element; NaN at its poles, 0, -1, -2 and so on."""
+    ...
+
 def dot(lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Literal['csr', 'default', 'row_sparse'] | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The sum of products over the last axis of `lhs` and the first of `rhs`."""
+    ...
+
+def einsum(*data: NDArray | Sequence[NDArray], subscripts: str = '', optimize: int = 0, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Products of arrays, summed over the letters that the result lacks, as `numpy.einsum`."""
     ...
 
 def elemwise_add(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1177,12 +1391,20 @@ def erf(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: C
     """Error function of every element."""
     ...
 
+def erfc(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """One minus the error function of every element, without cancellation."""
+    ...
+
 def erfinv(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`y` with `erf y = x`, within 4 units in the last place, infinite at -1 and 1, NaN beyond; `dy/dx = sqrt(pi) / 2 e^(y^2)`."""
     ...
 
 def exp(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`y = e^x`; `dy/dx = y`."""
+    ...
+
+def exp2(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = 2^x`; `dy/dx = y ln 2`."""
     ...
 
 def expand_dims(data: NDArray, axis: int, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1211,6 +1433,10 @@ def flip(data: NDArray, axis: int | Sequence[int], *, out: NDArray | Sequence[ND
 
 def floor(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The whole number at or below `x`."""
+    ...
+
+def fmod(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Remainder with the sign of `lhs`, of integers 0 where `rhs` is; `d/drhs = -trunc(lhs / rhs)`."""
     ...
 
 def ftml_update(weight: NDArray, grad: NDArray, d: NDArray, v: NDArray, z: NDArray, lr: float, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-08, *, t: int, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1245,6 +1471,10 @@ def hard_sigmoid(data: NDArray, alpha: float = 0.2, beta: float = 0.5, *, out: N
     """`y = alpha x + beta`, kept between 0 and 1; `dy/dx = alpha` between them, else 0."""
     ...
 
+def hard_swish(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = x r / 6` with `r = x + 3`, kept between 0 and 6; `dy/dx = (2 x + 3) / 6` there, 0 below, 1 above."""
+    ...
+
 def identity(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The array itself; `dy/dx = 1`."""
     ...
@@ -1253,8 +1483,24 @@ def im2col(data: NDArray, kernel: int | Sequence[int], stride: int | Sequence[in
     """Sliding blocks of images as columns."""
     ...
 
+def isfinite(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """True where `x` is neither infinite nor NaN."""
+    ...
+
+def isinf(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """True where `x` is infinite."""
+    ...
+
+def isnan(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """True where `x` is NaN."""
+    ...
+
 def khatri_rao(*data: NDArray | Sequence[NDArray], out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The outer product of the first columns, then of the second columns, and so on."""
+    ...
+
+def kron(a: NDArray, b: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The Kronecker product: each element of `a` is a block, the element times `b`."""
     ...
 
 def lamb_update_phase1(weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-06, *, t: int, bias_correction: bool = True, wd: float, rescale_grad: float = 1.0, clip_gradient: float = -1.0, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1263,6 +1509,10 @@ def lamb_update_phase1(weight: NDArray, grad: NDArray, mean: NDArray, var: NDArr
 
 def lamb_update_phase2(weight: NDArray, g: NDArray, r1: NDArray, r2: NDArray, lr: float, lower_bound: float = -1.0, upper_bound: float = -1.0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`weight - lr r1 / r2 g`, where `r1` and `r2` are the norms of `weight` and `g`."""
+    ...
+
+def left_shift(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The bits of `lhs` moved to the left by `rhs`; by all of them or more, 0."""
     ...
 
 def linalg_det(A: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1353,12 +1603,24 @@ def log_softmax(data: NDArray, length: NDArray = ..., axis: int = -1, temperatur
     """The logarithm of the softmax, exact where the softmax underflows."""
     ...
 
+def logaddexp(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = ln(e^lhs + e^rhs)`, without overflow; `d/dlhs = 1 / (1 + e^(rhs - lhs))`, `d/drhs = 1 - d/dlhs`."""
+    ...
+
 def logical_not(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """1 where `x` is 0, else 0."""
     ...
 
+def logsumexp(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = ln(sum e^x)` along axes, without overflow; `dy/dx = e^x / sum e^x`. Of nothing, minus infinity."""
+    ...
+
 def make_loss(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The array itself, as a loss: its gradient is 1, whatever comes from above."""
+    ...
+
+def matmul(a: NDArray, b: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The matrix product over the last axis of `a` and the last but one of `b`; the axes before broadcast."""
     ...
 
 def max(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1373,12 +1635,24 @@ def mean(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool 
     """The mean of n elements along axes; `dy/dx = 1 / n`. Of integers, rounded to zero; of nothing, NaN."""
     ...
 
+def median(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The middle element in order along axes, or the mean of the middle two; these have the gradient."""
+    ...
+
+def meshgrid(*data: NDArray | Sequence[NDArray], indexing: Literal['xy', 'ij'] = 'xy', out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+    """Coordinates of all points of a grid, from those along each axis; each gradient is the sum over the grid."""
+    ...
+
 def min(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The smallest element along axes; `dy/dx = 1` for all that equal it, as in MXNet."""
     ...
 
 def min_axis(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The smallest element along axes; `dy/dx = 1` for all that equal it, as in MXNet."""
+    ...
+
+def mish(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = x t` with `t = tanh(ln(1 + e^x))`; `dy/dx = t + x (1 - t^2) / (1 + e^-x)`."""
     ...
 
 def moments(data: NDArray, axes: int | Sequence[int] | None = None, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray]:
@@ -1437,6 +1711,10 @@ def nag_mom_update(weight: NDArray, grad: NDArray, mom: NDArray, lr: float, mome
     """`weight = weight + momentum (momentum mom - step) - step`, with `step = lr (grad + wd weight)`."""
     ...
 
+def nan_to_num(data: NDArray, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Numbers in place of NaN and infinities; `dy/dx = 1` where `x` is finite, else 0."""
+    ...
+
 def nanprod(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The product along axes, where NaN counts as 1; `dy/dx` is the product of the others, and 0 for NaN."""
     ...
@@ -1447,6 +1725,14 @@ def nansum(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: boo
 
 def negative(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`y = -x`; `dy/dx = -1`."""
+    ...
+
+def nll_loss(data: NDArray, label: NDArray, ignored: int = -100, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The negative log likelihood of each item: minus the logarithm, in `data`, of its class; `dy/dx = -1` there, else 0. An item labelled `ignored`, or with no class, has 0."""
+    ...
+
+def nonzero(x: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The indices of all elements that are not 0, a row for each, in order; they have no gradient."""
     ...
 
 def norm(data: NDArray, ord: int = 2, axis: int | Sequence[int] | None = None, out_dtype: DTypeLike | None = None, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1463,6 +1749,10 @@ def one_hot(indices: NDArray, depth: int, on_value: float = 1.0, off_value: floa
 
 def ones_like(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Ones in the shape and element type of `x`."""
+    ...
+
+def outer(a: NDArray, b: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The products of each element of `a` with each of `b`; `d/da = output_grad b`, `d/db = output_grad^T a`."""
     ...
 
 def pad(data: NDArray, mode: Literal['constant', 'edge', 'reflect'], pad_width: int | Sequence[int], constant_value: float = 0.0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1537,6 +1827,14 @@ def prod(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool 
     """The product along axes; `dy/dx` is the product of the others. Half precision is multiplied in single."""
     ...
 
+def put_along_axis(data: NDArray, indices: NDArray, values: NDArray, axis: int | None = None, mode: Literal['set', 'add', 'max'] = 'set', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """A copy of the data with values written, or added, or their maximum, at positions along an axis."""
+    ...
+
+def quantile(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, q: float = 0.5, interpolation: Literal['linear', 'lower', 'higher', 'nearest', 'midpoint'] = 'linear', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The element in order along axes below which the part `q` lies, or one between two; these have the gradient."""
+    ...
+
 def radians(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`y = pi x / 180`; `dy/dx = pi / 180`."""
     ...
@@ -1609,6 +1907,10 @@ def reverse(data: NDArray, axis: int | Sequence[int], *, out: NDArray | Sequence
     """The data with the order of elements reversed along axes."""
     ...
 
+def right_shift(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The bits of `lhs` moved to the right by `rhs`; by all of them or more, 0 or -1, the sign."""
+    ...
+
 def rint(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The whole number next to `x`; halves down."""
     ...
@@ -1619,6 +1921,10 @@ def rmsprop_update(weight: NDArray, grad: NDArray, n: NDArray, lr: float, gamma1
 
 def rmspropalex_update(weight: NDArray, grad: NDArray, n: NDArray, g: NDArray, delta: NDArray, lr: float, gamma1: float = 0.95, gamma2: float = 0.9, epsilon: float = 1e-08, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, clip_weights: float = -1.0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`delta = gamma2 delta - lr grad / sqrt(n - g^2 + epsilon)`, and then `weight = weight + delta`."""
+    ...
+
+def roll(data: NDArray, shift: int | Sequence[int | None], axis: int | Sequence[int | None] = (), *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Elements moved along axes, from the end to the front; `dy/dx` moves them back."""
     ...
 
 def rotary_embedding(data: NDArray, offset: NDArray = ..., base: float = 10000.0, layout: Literal['halves', 'pairs'] = 'halves', use_offset: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1667,6 +1973,10 @@ def sample_uniform(low: NDArray, high: NDArray, shape: int | Sequence[int] = (),
 
 def scatter_nd(data: NDArray, indices: NDArray, shape: int | Sequence[int], *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Zeros, with elements or parts written at points; of several at one point the last one stays."""
+    ...
+
+def searchsorted(a: NDArray, v: NDArray, side: Literal['left', 'right'] = 'left', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Where each element of `v` belongs in the ascending `a`; it has no gradient."""
     ...
 
 def sgd_mom_update(weight: NDArray, grad: NDArray, mom: NDArray, lr: float, momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1773,6 +2083,10 @@ def stack(*data: NDArray | Sequence[NDArray], axis: int = 0, out: NDArray | Sequ
     """The arrays along a new axis."""
     ...
 
+def std(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, ddof: int = 0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The square root of the variance; `dy/dx = (x - mean) / ((n - ddof) y)`, and 0 where `y` is."""
+    ...
+
 def stop_gradient(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The array itself; no gradient goes back through it."""
     ...
@@ -1793,8 +2107,16 @@ def swiglu(gate: NDArray, value: NDArray, *, out: NDArray | Sequence[NDArray] | 
     """`silu(gate) value`; the gradients are `value silu'(gate)` and `silu(gate)`."""
     ...
 
+def swish(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """`y = x s(x)` with `s(x) = 1 / (1 + e^-x)`; `dy/dx = s + x s (1 - s)`."""
+    ...
+
 def take(a: NDArray, indices: NDArray, axis: int = 0, mode: Literal['clip', 'raise', 'wrap'] = 'clip', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Parts of an array along an axis, by their numbers."""
+    ...
+
+def take_along_axis(data: NDArray, indices: NDArray, axis: int | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The elements at positions along an axis, one for each index; negative ones count from the end."""
     ...
 
 def tan(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1803,6 +2125,10 @@ def tan(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: C
 
 def tanh(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`y = sinh x / cosh x`; `dy/dx = 1 - y^2`."""
+    ...
+
+def tensordot(a: NDArray, b: NDArray, a_axes_summed: int | Sequence[int | None], b_axes_summed: int | Sequence[int | None], *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The sum of products over pairs of axes; the others of `a` come first, then those of `b`."""
     ...
 
 def tile(data: NDArray, reps: int | Sequence[int], *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1817,8 +2143,20 @@ def topk(data: NDArray, axis: int | None = -1, k: int = 1, ret_typ: Literal['bot
     """The first `k` elements in order along an axis: their numbers, their values, both, or a mask of them."""
     ...
 
+def trace(data: NDArray, offset: int = 0, axis1: int = 0, axis2: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The sum of a diagonal of matrices; `dy/dx` is 1 on it, else 0."""
+    ...
+
 def transpose(data: NDArray, axes: int | Sequence[int] = (), *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The data with its axes in another order."""
+    ...
+
+def tril(data: NDArray, k: int = 0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Matrices, with 0 above diagonal `k`; `dy/dx = 1` elsewhere."""
+    ...
+
+def triu(data: NDArray, k: int = 0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Matrices, with 0 below diagonal `k`; `dy/dx = 1` elsewhere."""
     ...
 
 def trunc(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1829,8 +2167,16 @@ def uniform(low: float = 0.0, high: float = 1.0, shape: int | Sequence[int] | No
     """Numbers spread evenly over [low, high), rounded to the element type."""
     ...
 
+def unique(data: NDArray, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+    """The different elements in ascending order, or the different parts along an axis; they have no gradient."""
+    ...
+
 def unravel_index(data: NDArray, shape: int | Sequence[int] | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The coordinates of each point, from its number."""
+    ...
+
+def var(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, ddof: int = 0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`."""
     ...
 
 def where(condition: NDArray, x: NDArray, y: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:

@@ -80,6 +80,14 @@ def Convolution(data: Symbol = ..., weight: Symbol = ..., bias: Symbol = ..., *,
     """Correlation of images with filters, in one to three dimensions."""
     ...
 
+def Convolution_v1(data: Symbol = ..., weight: Symbol = ..., bias: Symbol = ..., *, kernel: int | Sequence[int], stride: int | Sequence[int] = (), dilate: int | Sequence[int] = (), pad: int | Sequence[int] = (), num_filter: int, num_group: int = 1, workspace: int = 1024, no_bias: bool = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: bool = False, layout: Literal['NCDHW', 'NCHW', 'NDHWC', 'NHWC'] | None = None, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`Convolution` under its name before MXNet 0.9, which old files have."""
+    ...
+
+def Crop(*data: Symbol | Sequence[Symbol], offset: int | Sequence[int] = (0, 0), h_w: int | Sequence[int] = (0, 0), center_crop: bool = False, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """A window of the images: of size `h_w`, or of the size of the second argument's images."""
+    ...
+
 def Custom(*data: Symbol | Sequence[Symbol], op_type: str, name: str | None = None, attr: dict[str, str] | None = None, **params: Any) -> Symbol:
     """An operator that the program registered with `operator.register(op_type)`."""
     ...
@@ -110,6 +118,10 @@ def FullyConnected(data: Symbol = ..., weight: Symbol = ..., bias: Symbol = ...,
 
 def GroupNorm(data: Symbol = ..., gamma: Symbol = ..., beta: Symbol = ..., num_groups: int = 1, eps: float = 1e-05, output_mean_var: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Each group of channels less its mean, over its standard deviation, times gamma plus beta."""
+    ...
+
+def IdentityAttachKLSparseReg(data: Symbol = ..., moving_avg: Symbol = ..., sparseness_target: float = 0.1, penalty: float = 0.001, momentum: float = 0.9, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The data itself; the gradient of a penalty on the mean of each column is added to that from above."""
     ...
 
 def InstanceNorm(data: Symbol = ..., gamma: Symbol = ..., beta: Symbol = ..., eps: float = 0.001, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -154,6 +166,10 @@ def Pad(data: Symbol = ..., *, mode: Literal['constant', 'edge', 'reflect'], pad
 
 def Pooling(data: Symbol = ..., kernel: int | Sequence[int] = (), pool_type: Literal['max', 'avg', 'sum', 'lp'] = 'max', global_pool: bool = False, cudnn_off: bool = False, pooling_convention: Literal['valid', 'full', 'same'] = 'valid', stride: int | Sequence[int] = (), pad: int | Sequence[int] = (), p_value: int | None = None, count_include_pad: bool | None = None, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC'] | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The maximum, mean, sum or Lp norm of each window, in one to three dimensions."""
+    ...
+
+def Pooling_v1(data: Symbol = ..., kernel: int | Sequence[int] = (), pool_type: Literal['max', 'avg', 'sum', 'lp'] = 'max', global_pool: bool = False, cudnn_off: bool = False, pooling_convention: Literal['valid', 'full', 'same'] = 'valid', stride: int | Sequence[int] = (), pad: int | Sequence[int] = (), p_value: int | None = None, count_include_pad: bool | None = None, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC'] | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`Pooling` under its name before MXNet 0.9, which old files have."""
     ...
 
 def RMSNorm(data: Symbol = ..., weight: Symbol = ..., eps: float = 1e-06, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -390,6 +406,10 @@ def _backward_gather_nd(data: Symbol = ..., indices: Symbol = ..., *, shape: int
 
 def _contrib_AdaptiveAvgPooling2D(data: Symbol = ..., output_size: int | Sequence[int] = (), *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The means of as many windows as the output has elements, which together cover the image."""
+    ...
+
+def _contrib_BatchNormWithReLU(data: Symbol = ..., gamma: Symbol = ..., beta: Symbol = ..., moving_mean: Symbol = ..., moving_var: Symbol = ..., eps: float = 0.001, momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False, output_mean_var: bool = False, axis: int = 1, cudnn_off: bool = False, min_calib_range: float | None = None, max_calib_range: float | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`BatchNorm`, and 0 where its output is below 0; where it is, no gradient goes back."""
     ...
 
 def _contrib_SyncBatchNorm(data: Symbol = ..., gamma: Symbol = ..., beta: Symbol = ..., moving_mean: Symbol = ..., moving_var: Symbol = ..., eps: float = 0.001, momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False, output_mean_var: bool = False, ndev: int = 1, *, key: str, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -696,8 +716,96 @@ def _not_equal_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = Tr
     """1 where `data != scalar`, else 0."""
     ...
 
+def _np_all(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """True where no element is 0 along axes; of nothing, too."""
+    ...
+
+def _np_any(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """True where an element is not 0 along axes; of nothing, False."""
+    ...
+
 def _np_cumsum(a: Symbol = ..., axis: int | None = None, dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """For each element, the sum of those before it along an axis, and itself."""
+    ...
+
+def _np_roll(data: Symbol = ..., *, shift: int | Sequence[int | None], axis: int | Sequence[int | None] = (), name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Elements moved along axes, from the end to the front; `dy/dx` moves them back."""
+    ...
+
+def _np_trace(data: Symbol = ..., offset: int = 0, axis1: int = 0, axis2: int = 1, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The sum of a diagonal of matrices; `dy/dx` is 1 on it, else 0."""
+    ...
+
+def _npi_arctan2(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Angle of the point `(rhs, lhs)`; `d/dlhs = rhs / r^2`, `d/drhs = -lhs / r^2`, 0 at the origin."""
+    ...
+
+def _npi_bincount(data: Symbol = ..., weights: Symbol = ..., minlength: int = 0, has_weights: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """How often each number from 0 on comes, or the sum of its weights, which is added in double precision."""
+    ...
+
+def _npi_bitwise_and(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Bits that are both set in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def _npi_bitwise_not(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The complement of every bit; `logical_not` is that of bool."""
+    ...
+
+def _npi_bitwise_or(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Bits that are not both clear in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def _npi_bitwise_xor(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Bits that differ in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def _npi_copysign(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The magnitude of `lhs` with the sign of `rhs`; `d/dlhs` is 1 where the signs are equal and -1 elsewhere, 0 at 0."""
+    ...
+
+def _npi_einsum(*data: Symbol | Sequence[Symbol], subscripts: str = '', optimize: int = 0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Products of arrays, summed over the letters that the result lacks, as `numpy.einsum`."""
+    ...
+
+def _npi_isfinite(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """True where `x` is neither infinite nor NaN."""
+    ...
+
+def _npi_isinf(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """True where `x` is infinite."""
+    ...
+
+def _npi_isnan(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """True where `x` is NaN."""
+    ...
+
+def _npi_matmul(a: Symbol = ..., b: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The matrix product over the last axis of `a` and the last but one of `b`; the axes before broadcast."""
+    ...
+
+def _npi_nan_to_num(data: Symbol = ..., copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Numbers in place of NaN and infinities; `dy/dx = 1` where `x` is finite, else 0."""
+    ...
+
+def _npi_nonzero(x: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The indices of all elements that are not 0, a row for each, in order; they have no gradient."""
+    ...
+
+def _npi_tensordot(a: Symbol = ..., b: Symbol = ..., *, a_axes_summed: int | Sequence[int | None], b_axes_summed: int | Sequence[int | None], name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The sum of products over pairs of axes; the others of `a` come first, then those of `b`."""
+    ...
+
+def _npi_tensordot_int_axes(a: Symbol = ..., b: Symbol = ..., *, axes: int, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`tensordot` over the last axes of `a` and as many first ones of `b`."""
+    ...
+
+def _npi_tril(data: Symbol = ..., k: int = 0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Matrices, with 0 above diagonal `k`; `dy/dx = 1` elsewhere."""
+    ...
+
+def _npx_nonzero(x: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The indices of all elements that are not 0, a row for each, in order; they have no gradient."""
     ...
 
 def _npx_rnn(data: Symbol = ..., parameters: Symbol = ..., state: Symbol = ..., state_cell: Symbol = ..., sequence_length: Symbol = ..., *, state_size: int, num_layers: int, bidirectional: bool = False, mode: Literal['rnn_relu', 'rnn_tanh', 'lstm', 'gru'], p: float = 0.0, state_outputs: bool = False, projection_size: int | None = None, lstm_state_clip_min: float | None = None, lstm_state_clip_max: float | None = None, lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -804,6 +912,10 @@ def _rmod_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *
     """`y = scalar - floor(scalar / x) * x`, 0 where `x` is; `dy/dx = -floor(scalar / x)`."""
     ...
 
+def _rnn_param_concat(*data: Symbol | Sequence[Symbol], dim: int = 1, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`Concat` under the name by which MXNet joins the parameters of its RNN."""
+    ...
+
 def _rpower_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`y = scalar^x`; `dy/dx = y ln(scalar)`, 0 where `scalar` is."""
     ...
@@ -842,6 +954,18 @@ def _sample_uniform(low: Symbol = ..., high: Symbol = ..., shape: int | Sequence
 
 def _sample_unique_zipfian(range_max: int, shape: int | Sequence[int] | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Rows of different numbers below `range_max`; the weight of `k` is `log((k + 2) / (k + 1))`."""
+    ...
+
+def _scatter_elemwise_div(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`."""
+    ...
+
+def _scatter_minus_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = x - scalar`; `dy/dx = 1`."""
+    ...
+
+def _scatter_plus_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = x + scalar`; `dy/dx = 1`."""
     ...
 
 def _scatter_set_nd(lhs: Symbol = ..., rhs: Symbol = ..., indices: Symbol = ..., *, shape: int | Sequence[int], name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -896,6 +1020,10 @@ def add_n(*data: Symbol | Sequence[Symbol], name: str | None = None, attr: dict[
     """Sum of arrays of one shape, element by element."""
     ...
 
+def all(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """True where no element is 0 along axes; of nothing, too."""
+    ...
+
 def all_finite(data: Symbol = ..., init_output: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """1 where all elements are finite, else 0."""
     ...
@@ -906,6 +1034,10 @@ def amp_cast(data: Symbol = ..., *, dtype: DTypeLike, name: str | None = None, a
 
 def amp_multicast(*data: Symbol | Sequence[Symbol], cast_narrow: bool = False, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Arrays of half and single precision in one of these types; arrays of other types as they are."""
+    ...
+
+def any(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """True where an element is not 0 along axes; of nothing, False."""
     ...
 
 def arccos(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -926,6 +1058,10 @@ def arcsinh(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str]
 
 def arctan(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The angle whose tangent `x` is; `dy/dx = 1 / (1 + x^2)`."""
+    ...
+
+def arctan2(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Angle of the point `(rhs, lhs)`; `d/dlhs = rhs / r^2`, `d/drhs = -lhs / r^2`, 0 at the origin."""
     ...
 
 def arctanh(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -960,8 +1096,36 @@ def batch_take(a: Symbol = ..., indices: Symbol = ..., *, name: str | None = Non
     """One element of each row, by its number; numbers out of range stand for the nearest element."""
     ...
 
+def bce_with_logits(data: Symbol = ..., label: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The binary cross entropy of logits and probabilities, element by element: `y = -t ln s - (1 - t) ln(1 - s)` with `s = 1 / (1 + e^-x)`; `dy/dx = s - t`, `dy/dt = -x`."""
+    ...
+
+def bincount(data: Symbol = ..., weights: Symbol = ..., minlength: int = 0, has_weights: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """How often each number from 0 on comes, or the sum of its weights, which is added in double precision."""
+    ...
+
+def bitwise_and(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Bits that are both set in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def bitwise_not(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The complement of every bit; `logical_not` is that of bool."""
+    ...
+
+def bitwise_or(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Bits that are not both clear in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def bitwise_xor(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Bits that differ in `lhs` and `rhs`; of bool, logic."""
+    ...
+
 def broadcast_add(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`y = lhs + rhs`; `d/dlhs = d/drhs = 1`."""
+    ...
+
+def broadcast_arrays(*data: Symbol | Sequence[Symbol], name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The arrays, each repeated to the shape that all broadcast to; each gradient is the sum over repetitions."""
     ...
 
 def broadcast_axes(data: Symbol = ..., axis: int | Sequence[int] = (), size: int | Sequence[int] = (), *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1068,6 +1232,10 @@ def cbrt(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | 
     """`y = x^(1/3)`; `dy/dx = 1 / (3 y^2)`."""
     ...
 
+def cdist(lhs: Symbol = ..., rhs: Symbol = ..., p: float = 2.0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The distance of each row of `lhs` from each of `rhs`, `y = (sum |a - b|^p)^(1/p)`, without overflow; `dy/da = sign(a - b) (|a - b| / y)^(p - 1)`, and 0 where `y` is."""
+    ...
+
 def ceil(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The whole number at or above `x`."""
     ...
@@ -1088,6 +1256,10 @@ def concat(*data: Symbol | Sequence[Symbol], dim: int = 1, name: str | None = No
     """The arrays one after another along an axis."""
     ...
 
+def copysign(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The magnitude of `lhs` with the sign of `rhs`; `d/dlhs` is 1 where the signs are equal and -1 elsewhere, 0 at 0."""
+    ...
+
 def cos(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`y = cos x`; `dy/dx = -sin x`."""
     ...
@@ -1096,12 +1268,36 @@ def cosh(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | 
     """`y = (e^x + e^-x) / 2`; `dy/dx = sinh x`."""
     ...
 
+def cosine_distance(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """1 less the cosine of the angle between rows, without overflow; of a row of zeros 1. `dy/da = (cos a/|a| - b/|b|) / |a|`, and 0 where `a` is."""
+    ...
+
+def count_nonzero(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """How many elements are not 0 along axes."""
+    ...
+
 def crop(data: Symbol = ..., *, begin: int | Sequence[int | None], end: int | Sequence[int | None], step: int | Sequence[int | None] = (), name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """A part of the data, by begin, end and step on the leading axes."""
     ...
 
+def cross(a: Symbol = ..., b: Symbol = ..., axis: int = -1, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The vector product along an axis of length 3; the other axes broadcast."""
+    ...
+
 def cross_entropy(data: Symbol = ..., label: Symbol = ..., weight: Symbol = ..., smoothing: float = 0.0, ignored: int = -100, use_weight: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The mean of `-sum(weight * target * log softmax(data))` over the rows that count."""
+    ...
+
+def cummax(data: Symbol = ..., axis: int | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """For each element, the largest of those before it along an axis, and itself; of equal ones the last has the gradient."""
+    ...
+
+def cummin(data: Symbol = ..., axis: int | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """For each element, the smallest of those before it along an axis, and itself; of equal ones the last has the gradient."""
+    ...
+
+def cumprod(data: Symbol = ..., axis: int | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """For each element, the product of those before it along an axis, and itself; right where some are 0."""
     ...
 
 def cumsum(a: Symbol = ..., axis: int | None = None, dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1120,8 +1316,16 @@ def diag(data: Symbol = ..., k: int = 0, axis1: int = 0, axis2: int = 1, *, name
     """The diagonal of matrices, or the matrix that has a vector as its diagonal."""
     ...
 
+def digamma(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Slope of `gammaln` of every element; NaN at its poles, 0, -1, -2 and so on."""
+    ...
+
 def dot(lhs: Symbol = ..., rhs: Symbol = ..., transpose_a: bool = False, transpose_b: bool = False, forward_stype: Literal['csr', 'default', 'row_sparse'] | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The sum of products over the last axis of `lhs` and the first of `rhs`."""
+    ...
+
+def einsum(*data: Symbol | Sequence[Symbol], subscripts: str = '', optimize: int = 0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Products of arrays, summed over the letters that the result lacks, as `numpy.einsum`."""
     ...
 
 def elemwise_add(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1144,12 +1348,20 @@ def erf(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | N
     """Error function of every element."""
     ...
 
+def erfc(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """One minus the error function of every element, without cancellation."""
+    ...
+
 def erfinv(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`y` with `erf y = x`, within 4 units in the last place, infinite at -1 and 1, NaN beyond; `dy/dx = sqrt(pi) / 2 e^(y^2)`."""
     ...
 
 def exp(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`y = e^x`; `dy/dx = y`."""
+    ...
+
+def exp2(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = 2^x`; `dy/dx = y ln 2`."""
     ...
 
 def expand_dims(data: Symbol = ..., *, axis: int, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1178,6 +1390,10 @@ def flip(data: Symbol = ..., *, axis: int | Sequence[int], name: str | None = No
 
 def floor(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The whole number at or below `x`."""
+    ...
+
+def fmod(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Remainder with the sign of `lhs`, of integers 0 where `rhs` is; `d/drhs = -trunc(lhs / rhs)`."""
     ...
 
 def ftml_update(weight: Symbol = ..., grad: Symbol = ..., d: Symbol = ..., v: Symbol = ..., z: Symbol = ..., *, lr: float, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-08, t: int, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1212,6 +1428,10 @@ def hard_sigmoid(data: Symbol = ..., alpha: float = 0.2, beta: float = 0.5, *, n
     """`y = alpha x + beta`, kept between 0 and 1; `dy/dx = alpha` between them, else 0."""
     ...
 
+def hard_swish(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = x r / 6` with `r = x + 3`, kept between 0 and 6; `dy/dx = (2 x + 3) / 6` there, 0 below, 1 above."""
+    ...
+
 def identity(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The array itself; `dy/dx = 1`."""
     ...
@@ -1220,8 +1440,24 @@ def im2col(data: Symbol = ..., *, kernel: int | Sequence[int], stride: int | Seq
     """Sliding blocks of images as columns."""
     ...
 
+def isfinite(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """True where `x` is neither infinite nor NaN."""
+    ...
+
+def isinf(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """True where `x` is infinite."""
+    ...
+
+def isnan(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """True where `x` is NaN."""
+    ...
+
 def khatri_rao(*data: Symbol | Sequence[Symbol], name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The outer product of the first columns, then of the second columns, and so on."""
+    ...
+
+def kron(a: Symbol = ..., b: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The Kronecker product: each element of `a` is a block, the element times `b`."""
     ...
 
 def lamb_update_phase1(weight: Symbol = ..., grad: Symbol = ..., mean: Symbol = ..., var: Symbol = ..., beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-06, *, t: int, bias_correction: bool = True, wd: float, rescale_grad: float = 1.0, clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1230,6 +1466,10 @@ def lamb_update_phase1(weight: Symbol = ..., grad: Symbol = ..., mean: Symbol = 
 
 def lamb_update_phase2(weight: Symbol = ..., g: Symbol = ..., r1: Symbol = ..., r2: Symbol = ..., *, lr: float, lower_bound: float = -1.0, upper_bound: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`weight - lr r1 / r2 g`, where `r1` and `r2` are the norms of `weight` and `g`."""
+    ...
+
+def left_shift(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The bits of `lhs` moved to the left by `rhs`; by all of them or more, 0."""
     ...
 
 def linalg_det(A: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1320,12 +1560,24 @@ def log_softmax(data: Symbol = ..., length: Symbol = ..., axis: int = -1, temper
     """The logarithm of the softmax, exact where the softmax underflows."""
     ...
 
+def logaddexp(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = ln(e^lhs + e^rhs)`, without overflow; `d/dlhs = 1 / (1 + e^(rhs - lhs))`, `d/drhs = 1 - d/dlhs`."""
+    ...
+
 def logical_not(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """1 where `x` is 0, else 0."""
     ...
 
+def logsumexp(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = ln(sum e^x)` along axes, without overflow; `dy/dx = e^x / sum e^x`. Of nothing, minus infinity."""
+    ...
+
 def make_loss(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The array itself, as a loss: its gradient is 1, whatever comes from above."""
+    ...
+
+def matmul(a: Symbol = ..., b: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The matrix product over the last axis of `a` and the last but one of `b`; the axes before broadcast."""
     ...
 
 def max(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1340,12 +1592,24 @@ def mean(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: 
     """The mean of n elements along axes; `dy/dx = 1 / n`. Of integers, rounded to zero; of nothing, NaN."""
     ...
 
+def median(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The middle element in order along axes, or the mean of the middle two; these have the gradient."""
+    ...
+
+def meshgrid(*data: Symbol | Sequence[Symbol], indexing: Literal['xy', 'ij'] = 'xy', name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Coordinates of all points of a grid, from those along each axis; each gradient is the sum over the grid."""
+    ...
+
 def min(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The smallest element along axes; `dy/dx = 1` for all that equal it, as in MXNet."""
     ...
 
 def min_axis(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The smallest element along axes; `dy/dx = 1` for all that equal it, as in MXNet."""
+    ...
+
+def mish(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = x t` with `t = tanh(ln(1 + e^x))`; `dy/dx = t + x (1 - t^2) / (1 + e^-x)`."""
     ...
 
 def moments(data: Symbol = ..., axes: int | Sequence[int] | None = None, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1404,6 +1668,10 @@ def nag_mom_update(weight: Symbol = ..., grad: Symbol = ..., mom: Symbol = ..., 
     """`weight = weight + momentum (momentum mom - step) - step`, with `step = lr (grad + wd weight)`."""
     ...
 
+def nan_to_num(data: Symbol = ..., copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Numbers in place of NaN and infinities; `dy/dx = 1` where `x` is finite, else 0."""
+    ...
+
 def nanprod(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The product along axes, where NaN counts as 1; `dy/dx` is the product of the others, and 0 for NaN."""
     ...
@@ -1414,6 +1682,14 @@ def nansum(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims
 
 def negative(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`y = -x`; `dy/dx = -1`."""
+    ...
+
+def nll_loss(data: Symbol = ..., label: Symbol = ..., ignored: int = -100, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The negative log likelihood of each item: minus the logarithm, in `data`, of its class; `dy/dx = -1` there, else 0. An item labelled `ignored`, or with no class, has 0."""
+    ...
+
+def nonzero(x: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The indices of all elements that are not 0, a row for each, in order; they have no gradient."""
     ...
 
 def norm(data: Symbol = ..., ord: int = 2, axis: int | Sequence[int] | None = None, out_dtype: DTypeLike | None = None, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1430,6 +1706,10 @@ def one_hot(indices: Symbol = ..., *, depth: int, on_value: float = 1.0, off_val
 
 def ones_like(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Ones in the shape and element type of `x`."""
+    ...
+
+def outer(a: Symbol = ..., b: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The products of each element of `a` with each of `b`; `d/da = output_grad b`, `d/db = output_grad^T a`."""
     ...
 
 def pad(data: Symbol = ..., *, mode: Literal['constant', 'edge', 'reflect'], pad_width: int | Sequence[int], constant_value: float = 0.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1458,6 +1738,14 @@ def preloaded_multi_sgd_update(weight_0: Symbol = ..., grad_0: Symbol = ..., wei
 
 def prod(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The product along axes; `dy/dx` is the product of the others. Half precision is multiplied in single."""
+    ...
+
+def put_along_axis(data: Symbol = ..., indices: Symbol = ..., values: Symbol = ..., axis: int | None = None, mode: Literal['set', 'add', 'max'] = 'set', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """A copy of the data with values written, or added, or their maximum, at positions along an axis."""
+    ...
+
+def quantile(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, q: float = 0.5, interpolation: Literal['linear', 'lower', 'higher', 'nearest', 'midpoint'] = 'linear', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The element in order along axes below which the part `q` lies, or one between two; these have the gradient."""
     ...
 
 def radians(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1532,6 +1820,10 @@ def reverse(data: Symbol = ..., *, axis: int | Sequence[int], name: str | None =
     """The data with the order of elements reversed along axes."""
     ...
 
+def right_shift(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The bits of `lhs` moved to the right by `rhs`; by all of them or more, 0 or -1, the sign."""
+    ...
+
 def rint(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The whole number next to `x`; halves down."""
     ...
@@ -1542,6 +1834,10 @@ def rmsprop_update(weight: Symbol = ..., grad: Symbol = ..., n: Symbol = ..., *,
 
 def rmspropalex_update(weight: Symbol = ..., grad: Symbol = ..., n: Symbol = ..., g: Symbol = ..., delta: Symbol = ..., *, lr: float, gamma1: float = 0.95, gamma2: float = 0.9, epsilon: float = 1e-08, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, clip_weights: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`delta = gamma2 delta - lr grad / sqrt(n - g^2 + epsilon)`, and then `weight = weight + delta`."""
+    ...
+
+def roll(data: Symbol = ..., *, shift: int | Sequence[int | None], axis: int | Sequence[int | None] = (), name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Elements moved along axes, from the end to the front; `dy/dx` moves them back."""
     ...
 
 def rotary_embedding(data: Symbol = ..., offset: Symbol = ..., base: float = 10000.0, layout: Literal['halves', 'pairs'] = 'halves', use_offset: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1590,6 +1886,10 @@ def sample_uniform(low: Symbol = ..., high: Symbol = ..., shape: int | Sequence[
 
 def scatter_nd(data: Symbol = ..., indices: Symbol = ..., *, shape: int | Sequence[int], name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Zeros, with elements or parts written at points; of several at one point the last one stays."""
+    ...
+
+def searchsorted(a: Symbol = ..., v: Symbol = ..., side: Literal['left', 'right'] = 'left', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Where each element of `v` belongs in the ascending `a`; it has no gradient."""
     ...
 
 def sgd_mom_update(weight: Symbol = ..., grad: Symbol = ..., mom: Symbol = ..., *, lr: float, momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1696,6 +1996,10 @@ def stack(*data: Symbol | Sequence[Symbol], axis: int = 0, name: str | None = No
     """The arrays along a new axis."""
     ...
 
+def std(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, ddof: int = 0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The square root of the variance; `dy/dx = (x - mean) / ((n - ddof) y)`, and 0 where `y` is."""
+    ...
+
 def stop_gradient(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The array itself; no gradient goes back through it."""
     ...
@@ -1716,8 +2020,16 @@ def swiglu(gate: Symbol = ..., value: Symbol = ..., *, name: str | None = None, 
     """`silu(gate) value`; the gradients are `value silu'(gate)` and `silu(gate)`."""
     ...
 
+def swish(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`y = x s(x)` with `s(x) = 1 / (1 + e^-x)`; `dy/dx = s + x s (1 - s)`."""
+    ...
+
 def take(a: Symbol = ..., indices: Symbol = ..., axis: int = 0, mode: Literal['clip', 'raise', 'wrap'] = 'clip', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Parts of an array along an axis, by their numbers."""
+    ...
+
+def take_along_axis(data: Symbol = ..., indices: Symbol = ..., axis: int | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The elements at positions along an axis, one for each index; negative ones count from the end."""
     ...
 
 def tan(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1726,6 +2038,10 @@ def tan(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | N
 
 def tanh(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`y = sinh x / cosh x`; `dy/dx = 1 - y^2`."""
+    ...
+
+def tensordot(a: Symbol = ..., b: Symbol = ..., *, a_axes_summed: int | Sequence[int | None], b_axes_summed: int | Sequence[int | None], name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The sum of products over pairs of axes; the others of `a` come first, then those of `b`."""
     ...
 
 def tile(data: Symbol = ..., *, reps: int | Sequence[int], name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1740,8 +2056,20 @@ def topk(data: Symbol = ..., axis: int | None = -1, k: int = 1, ret_typ: Literal
     """The first `k` elements in order along an axis: their numbers, their values, both, or a mask of them."""
     ...
 
+def trace(data: Symbol = ..., offset: int = 0, axis1: int = 0, axis2: int = 1, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The sum of a diagonal of matrices; `dy/dx` is 1 on it, else 0."""
+    ...
+
 def transpose(data: Symbol = ..., axes: int | Sequence[int] = (), *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The data with its axes in another order."""
+    ...
+
+def tril(data: Symbol = ..., k: int = 0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Matrices, with 0 above diagonal `k`; `dy/dx = 1` elsewhere."""
+    ...
+
+def triu(data: Symbol = ..., k: int = 0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Matrices, with 0 below diagonal `k`; `dy/dx = 1` elsewhere."""
     ...
 
 def trunc(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1750,6 +2078,10 @@ def trunc(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] |
 
 def uniform(low: float = 0.0, high: float = 1.0, shape: int | Sequence[int] | None = None, ctx: str = '', dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Numbers spread evenly over [low, high), rounded to the element type."""
+    ...
+
+def unique(data: Symbol = ..., return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The different elements in ascending order, or the different parts along an axis; they have no gradient."""
     ...
 
 def unravel_index(data: Symbol = ..., shape: int | Sequence[int] | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:

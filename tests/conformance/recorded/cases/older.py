@@ -19,7 +19,10 @@ CASES: list[Case] = [
     Case("Crop", "center", [_IMAGES], {"num_args": 1, "h_w": (3, 2), "center_crop": True}),
     Case("Crop", "like_another", [_IMAGES, normal(2, 1, 3, 4)], {"num_args": 2, "offset": (1, 1)}),
     Case("Crop", "center_like_another", [_IMAGES, normal(2, 1, 2, 4)], {"num_args": 2, "center_crop": True}),
-    Case("Convolution_v1", "bias", [_IMAGES, normal(4, 3, 2, 3), normal(4)], {"kernel": (2, 3), "num_filter": 4}),
+    Case(
+        "Convolution_v1", "bias", [_IMAGES, normal(4, 3, 2, 3), normal(4)],
+        {"kernel": (2, 3), "num_filter": 4},
+    ),
     Case(
         "Convolution_v1", "groups_stride_pad", [normal(2, 4, 5, 6), normal(4, 2, 3, 3)],
         {"kernel": (3, 3), "num_filter": 4, "num_group": 2, "stride": (2, 1), "pad": (1, 1), "no_bias": True},
@@ -36,7 +39,8 @@ CASES: list[Case] = [
         {"sparseness_target": 0.2, "penalty": 0.5, "momentum": 0.8},
     ),
     Case(
-        "IdentityAttachKLSparseReg", "prediction", [uniform(4, 3, low=0.1, high=0.9), exactly([0.3, 0.5, 0.2])],
+        "IdentityAttachKLSparseReg", "prediction",
+        [uniform(4, 3, low=0.1, high=0.9), exactly([0.3, 0.5, 0.2])],
         is_train=False,
     ),
 ]  # fmt: skip
