@@ -68,7 +68,7 @@ def trained(library: str, way: str, folder: Path, steps: int) -> dict[str, Any]:
 
 
 def rows(steps: int, threads: int) -> dict[str, dict[str, Any]]:
-    """What `trained` gives, by title."""
+    """Results of `trained`, by title."""
     pythons = {"operad": sys.executable}
     for one in ENVIRONMENTS:
         python = FOLDER / one.folder / "bin" / "python"
