@@ -70,6 +70,19 @@ PREPARING = Kernel(
 )  # fmt: skip
 
 
+def noting(seen):
+    """The kernels, of which one puts each weight that it doubles into a list."""
+
+    def doubling(call):
+        def double(weight, twice):
+            seen.append(float(weight[0, 0]))
+            twice[...] = 2 * weight
+
+        return double
+
+    return [PLAIN, PREPARING._replace(prepares={"twice": TWICE._replace(maker=doubling)})]
+
+
 class Scaled(OperatorProperty):
     """`data * weight`, of equal shapes."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 REPEATS = 100  # calls in a row of what takes microseconds
+LARGE_REPEATS = 5  # and of what takes a millisecond
 CHAIN = 1000
 TANH_SIZE = 4_000_000
 
@@ -158,6 +159,15 @@ def _gpt() -> list[Row]:
     ]
 
 
+def _large() -> list[Row]:
+    """Calls of NumPy's kind on larger arrays."""
+    shown = {
+        "cumsum": "cumsum 1000x1000 along rows", "normal": "random.normal, 1000x1000",
+        "concat": "concat of two 1000x500 along rows", "transpose": "transpose 64x64",
+    }  # fmt: skip
+    return [Row(text, "large calls", "large_call", {"name": name}, "us") for name, text in shown.items()]
+
+
 def _lookups() -> list[Row]:
     group = "lookups"
     return [
@@ -211,6 +221,7 @@ ROWS = [
     *_authors(),
     *_recurrent(),
     *_gpt(),
+    *_large(),
     *_lookups(),
     *_compilation(),
     *_own(),

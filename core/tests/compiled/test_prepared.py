@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
 import operad as od
-from core.tests.prepared_arrays import PLAIN, PREPARING, TWICE, Scaled
+from core.tests.prepared_arrays import Scaled, noting
 from operad import autograd, nd
 from operad.imperative.call import Invoker
 
@@ -20,16 +17,7 @@ SHAPE = (2, 3)
 def fillings(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The weights that were doubled."""
     seen: list[float] = []
-
-    def doubling(_: Any) -> Callable[..., None]:
-        def double(weight: Any, twice: Any) -> None:
-            seen.append(float(weight[0, 0]))
-            twice[...] = 2 * weight
-
-        return double
-
-    kernel = PREPARING._replace(prepares={"twice": TWICE._replace(maker=doubling)})
-    monkeypatch.setattr(Scaled, "kernels", [PLAIN, kernel])
+    monkeypatch.setattr(Scaled, "kernels", noting(seen))
     return seen
 
 

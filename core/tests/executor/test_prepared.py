@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from core.tests.prepared_arrays import PLAIN, PREPARING, TWICE, Scaled
+from core.tests.prepared_arrays import Scaled, noting
 from operad import sym
 from operad.graph.ir import Entry
 from operad.symbol.compose import apply
@@ -16,16 +16,7 @@ from operad.symbol.compose import apply
 def fillings(monkeypatch):
     """A bound product, and the weights that were doubled for it."""
     seen = []
-
-    def doubling(call):
-        def double(weight, twice):
-            seen.append(float(weight[0, 0]))
-            twice[...] = 2 * weight
-
-        return double
-
-    kernel = PREPARING._replace(prepares={"twice": TWICE._replace(maker=doubling)})
-    monkeypatch.setattr(Scaled, "kernels", [PLAIN, kernel])
+    monkeypatch.setattr(Scaled, "kernels", noting(seen))
     return seen
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks.rows import REPEATS, Sizes
+from tests.benchmarks.rows import LARGE_REPEATS, REPEATS, Sizes
 from tests.benchmarks.work import Work, chosen, repeated
 
 RECORDED = 100
@@ -123,6 +123,20 @@ def call(mx: Any, name: str) -> Work:
         shown[yardsticks[name]]: repeated(calls[yardsticks[name]], wait, REPEATS)
     } if name in yardsticks else {}  # fmt: skip
     return Work(repeated(chosen(calls, name), wait, REPEATS), REPEATS, beside=beside)
+
+
+def large_call(mx: Any, name: str) -> Work:
+    """One call on arrays of a million elements, or small matrices that are turned."""
+    nd, wait = mx.nd, mx.nd.NDArray.wait_to_read
+    x, half, small = (_array(mx, normal(*shape)) for shape in ((1000, 1000), (1000, 500), (64, 64)))
+    calls: dict[str, Callable[[], Any]] = {
+        "normal": lambda: nd.random.normal(0, 1, shape=(1000, 1000)),
+        "concat": lambda: nd.concat(half, half, dim=1),
+        "transpose": lambda: nd.transpose(small),
+    }
+    if hasattr(nd, "cumsum"):  # MXNet has it for `mx.np` alone
+        calls["cumsum"] = lambda: nd.cumsum(x, axis=1)
+    return Work(repeated(chosen(calls, name), wait, LARGE_REPEATS), LARGE_REPEATS)
 
 
 def recorded(mx: Any, backward: bool) -> Work:
@@ -259,4 +273,4 @@ def topk(mx: Any) -> Work:
     return Work(lambda: mx.nd.topk(data, k=10, ret_typ="both", dtype="int64")[0].wait_to_read())
 
 
-MADE = (call, recorded, rowwise, rnn, batch_norm, group_norm, take, embedding_gradient, topk)
+MADE = (call, large_call, recorded, rowwise, rnn, batch_norm, group_norm, take, embedding_gradient, topk)

@@ -63,9 +63,13 @@ def loss(of: Values, data: Any, label: Any) -> Any:
     return -jnp.take_along_axis(shares, label[..., None], -1).mean()
 
 
-@partial(jax.jit, donate_argnums=(0, 1, 2))
-def _step(of: Values, first: Values, second: Values, number: Any, data: Any, label: Any) -> Any:
+@partial(jax.jit, donate_argnums=(0, 1, 2), static_argnames="clip")
+def _step(
+    of: Values, first: Values, second: Values, number: Any, data: Any, label: Any, clip: float = np.inf
+) -> Any:
     value, grads = jax.value_and_grad(loss)(of, data, label)
+    if clip < np.inf:
+        grads = {n: jnp.clip(grads[n], -clip, clip) for n in of}
     one, two = inputs.BETAS
     first = {n: one * first[n] + (1 - one) * grads[n] for n in of}
     second = {n: two * second[n] + (1 - two) * grads[n] ** 2 for n in of}
@@ -78,18 +82,32 @@ def _arrays(values: dict[str, np.ndarray]) -> Values:
     return {name: jnp.array(value) for name, value in values.items()}
 
 
+class _Training:
+    """Steps from given weights, which each replaces."""
+
+    def __init__(self, start: dict[str, np.ndarray], clip: float = np.inf) -> None:
+        zeros = {name: np.zeros_like(value) for name, value in start.items()}
+        self.state, self._count, self._clip = [*map(_arrays, (start, zeros, zeros))], 0, clip
+
+    def step(self, data: Any, label: Any) -> float:
+        """The loss before the step."""
+        self._count += 1
+        value, self.state = _step(*self.state, float(self._count), data, label, clip=self._clip)
+        return float(jax.block_until_ready((value, self.state))[0])
+
+
+def training(way: str, start: dict[str, np.ndarray], clip: float) -> tuple[Callable[..., float], ...]:
+    """A step of Adam and the loss without one, as functions of data and label; there is one `way`."""
+    own, compiled = _Training(start, clip), jax.jit(loss)
+    return own.step, lambda *arrays: float(compiled(own.state[0], *arrays))
+
+
 def gpt_step() -> Work:
     """Loss, gradients and Adam."""
-    given = [jnp.asarray(value) for value in inputs.batch()]
-    zeros = {name: np.zeros(shape, np.float32) for name, shape in inputs.shapes().items()}
-    state = [_arrays(inputs.parameters()), _arrays(zeros), _arrays(zeros)]
-    count = 0
+    given, own = [jnp.asarray(value) for value in inputs.batch()], _Training(inputs.parameters())
 
     def run() -> float:
-        nonlocal count, state
-        count += 1
-        value, state = _step(*state, float(count), *given)
-        return float(jax.block_until_ready((value, state))[0])
+        return own.step(*given)
 
     return Work(run, check=lambda: {f"loss {i}": run() for i in range(3)})
 

@@ -16,7 +16,7 @@ from tests.benchmarks import networks
 from tests.benchmarks.libraries.arrays import lookup_table, normal, scaled
 from tests.benchmarks.libraries.symbols import FIT_BATCHES
 from tests.benchmarks.networks import LEARNING_RATE, TASKS, Task, movement
-from tests.benchmarks.rows import REPEATS
+from tests.benchmarks.rows import LARGE_REPEATS, REPEATS
 from tests.benchmarks.work import Work, chosen, repeated
 
 Values = dict  # of arrays, by name
@@ -24,7 +24,7 @@ Values = dict  # of arrays, by name
 
 def makers(_: Any) -> dict[str, Callable[..., Work]]:
     """Makers of rows, by name; calls that change an array are not JAX's."""
-    made = (step, fit, chain, tanh_chain, dcgan, call, rowwise, batch_norm, take, topk)
+    made = (step, fit, chain, tanh_chain, dcgan, call, large_call, rowwise, batch_norm, take, topk)
     return {make.__name__: make for make in made}
 
 
@@ -276,6 +276,19 @@ def call(name: str) -> Work:
         "softmax": lambda: jax.nn.softmax(x),
     }
     return Work(repeated(chosen(calls, name), jax.block_until_ready, REPEATS), REPEATS)
+
+
+def large_call(name: str) -> Work:
+    """One call on arrays of a million elements, or small matrices that are turned."""
+    x, half, small = (jnp.asarray(normal(*shape)) for shape in ((1000, 1000), (1000, 500), (64, 64)))
+    key = jax.random.key(0)
+    calls: dict[str, Callable[[], Any]] = {
+        "normal": lambda: jax.random.normal(key, (1000, 1000)),
+        "concat": lambda: jnp.concatenate([half, half], 1),
+        "transpose": lambda: jnp.transpose(small),
+        "cumsum": lambda: jnp.cumsum(x, 1),
+    }
+    return Work(repeated(chosen(calls, name), jax.block_until_ready, LARGE_REPEATS), LARGE_REPEATS)
 
 
 def rowwise(op: str, shape: tuple[int, int], backward: bool) -> Work:

@@ -28,6 +28,46 @@ def _parameters(mx: Any) -> dict[str, Any]:
     return {name: mx.nd.array(value) for name, value in inputs.parameters().items()}
 
 
+def training(way: str, start: dict[str, np.ndarray], clip: float) -> tuple[Callable[..., float], ...]:
+    """A step of Adam and the loss without one, as functions of data and label; `way`: symbol or function."""
+    import operad as mx
+
+    letters = len(start["embedding_weight"])
+    parameters = {name: mx.nd.array(value) for name, value in start.items()}
+    updater = mx.optimizer.get_updater(mx.optimizer.Adam(**ADAM, clip_gradient=clip))
+    loss = mx.compile(gpt.Layers(mx.nd, parameters.__getitem__, letters, SIZE).loss)
+
+    def evaluate(*given: Any) -> float:
+        return float(loss(*map(mx.nd.array, given)).asscalar())
+
+    if way == "symbol":
+        shape = (inputs.BATCH, inputs.STEPS)
+        given = {"data": mx.nd.zeros(shape), "label": mx.nd.zeros(shape)}
+        executor = gpt.network(letters, SIZE).bind(mx.cpu(), {**parameters, **given}, grad_req="null")
+        program = mx.TrainingProgram(executor, updater, {name: name for name in parameters})
+
+        def step(*arrays: Any) -> float:
+            for target, array in zip(given.values(), arrays, strict=True):
+                target[:] = array
+            program.step()
+            return float(executor.outputs[0].asscalar())
+
+        return step, evaluate
+
+    for array in parameters.values():
+        array.attach_grad()
+
+    def recorded(*arrays: Any) -> float:
+        with mx.autograd.record():
+            value = loss(*map(mx.nd.array, arrays))
+        value.backward()
+        for index, array in enumerate(parameters.values()):
+            updater(index, array.grad, array)
+        return float(value.asscalar())
+
+    return recorded, evaluate
+
+
 def gpt_step(mx: Any) -> Work:
     """Loss, gradients and Adam: as a bound symbol's whole step, and as a compiled function."""
     data, label = (mx.nd.array(value) for value in inputs.batch())

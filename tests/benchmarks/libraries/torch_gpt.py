@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -73,6 +74,21 @@ def stepper(loss: Callable[..., Any], start: dict[str, np.ndarray], clip: float 
 
     step.parameters = of  # type: ignore[attr-defined]
     return step
+
+
+def training(way: str, start: dict[str, np.ndarray], clip: float) -> tuple[Callable[..., float], ...]:
+    """A step of Adam and the loss without one, as functions of data and label; `way`: eager or compiled."""
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    own = stepper(torch.compile(loss) if way == "compiled" else loss, start, clip)
+
+    def step(*arrays: Any) -> float:
+        return own(*map(torch.from_numpy, arrays))
+
+    def evaluate(*arrays: Any) -> float:
+        with torch.no_grad():
+            return float(loss(own.parameters, *map(torch.from_numpy, arrays)))  # type: ignore[attr-defined]
+
+    return step, evaluate
 
 
 def _tensors(values: dict[str, np.ndarray]) -> dict[str, Any]:

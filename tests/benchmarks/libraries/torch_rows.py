@@ -15,15 +15,15 @@ from tests.benchmarks import networks
 from tests.benchmarks.libraries.arrays import RECORDED, lookup_table, normal, scaled
 from tests.benchmarks.libraries.symbols import FIT_BATCHES
 from tests.benchmarks.networks import LEARNING_RATE, TASKS, Task, movement
-from tests.benchmarks.rows import REPEATS, Sizes
+from tests.benchmarks.rows import LARGE_REPEATS, REPEATS, Sizes
 from tests.benchmarks.work import Work, chosen, repeated
 
 
 def makers(_: Any) -> dict[str, Callable[..., Work]]:
     """Makers of rows, by name."""
     made = (
-        step, fit, chain, tanh_chain, dcgan, call, recorded, rowwise, batch_norm, group_norm, rnn, take,
-        embedding_gradient, topk,
+        step, fit, chain, tanh_chain, dcgan, call, large_call, recorded, rowwise, batch_norm, group_norm,
+        rnn, take, embedding_gradient, topk,
     )  # fmt: skip
     return {make.__name__: make for make in made}
 
@@ -241,6 +241,18 @@ def call(name: str) -> Work:
         "softmax": lambda: torch.softmax(x, -1),
     }
     return Work(repeated(chosen(calls, name), id, REPEATS), REPEATS)
+
+
+def large_call(name: str) -> Work:
+    """One call on arrays of a million elements, or small matrices that are turned."""
+    x, half, small = (torch.from_numpy(normal(*shape)) for shape in ((1000, 1000), (1000, 500), (64, 64)))
+    calls: dict[str, Callable[[], Any]] = {
+        "normal": lambda: torch.randn(1000, 1000),
+        "concat": lambda: torch.cat([half, half], 1),
+        "transpose": lambda: small.T.contiguous(),
+        "cumsum": lambda: x.cumsum(1),
+    }
+    return Work(repeated(chosen(calls, name), id, LARGE_REPEATS), LARGE_REPEATS)
 
 
 def recorded(backward: bool) -> Work:
