@@ -13,7 +13,7 @@ from typing import Any, final
 
 import operad as od
 from operad import Context, NDArray
-from operad.files import write_atomically
+from operad.files import read_bytes, write_atomically
 from operad_gluon.errors import BlockValueError, ParameterError
 from operad_gluon.parameter import Parameter, ParameterDict
 
@@ -288,7 +288,7 @@ class Trainer:
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)
             return
-        states = Path(fname).read_bytes()
+        states = read_bytes(Path(fname), f"optimizer states {fname!r}")
         for updater in self._updaters:
             updater.set_states(states)
 
