@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, final
 
 import operad as od
 from operad_mxnet.port.names import every_name, find, record
-from tests.conformance.recorded import api, behaviour, differences, faults, store
+from tests.conformance.recorded import api, behaviour, differences, faults, gluon, store
 from tests.conformance.recorded.checks import checks
 from tests.conformance.recorded.paths import imports, paths
 from tests.conformance.recorded.programs import PROGRAMS
@@ -76,6 +76,7 @@ def _facts() -> Iterator[str]:
         *_imports(),
         *_api(),
         *_operators(),
+        *_gluon(),
         Row("results of short programs", len(PROGRAMS)),
     ]
     yield "## Facts by kind\n"
@@ -148,6 +149,19 @@ def _operators() -> Iterator[Row]:
             differing[kind] += matcher.find(one) is not None
     for kind in sorted(total):
         yield Row(kind, total[kind], differing[kind])
+
+
+def _gluon() -> Iterator[Row]:
+    recorded = gluon.names()
+    found = [(module, one) for module in recorded for one in api.findings(module, recorded[module])]
+    sizes = {module: sum(map(_size, names.values())) for module, names in recorded.items()}
+    absent = sum(sizes[module] if one.name == module else 1 for module, one in found)
+    yield Row("names of Gluon, with their signatures", sum(sizes.values()), absent=absent)
+    yield Row("behaviour of Gluon", len(gluon.record()), len(gluon.rows()))
+
+
+def _size(recorded: object) -> int:
+    return len(recorded) if isinstance(recorded, dict) else 1
 
 
 def _files() -> Iterator[str]:

@@ -70,7 +70,7 @@ def left_out() -> list[tuple[str, str, list[str]]]:
 
 
 def outcome(fact: str, text: str, mx: Any) -> Any:
-    """What the text gives, in short; see `behaviour.outcome`."""
+    """Outcome of the text, in short; see `behaviour.outcome`."""
     with gluon_probes.fresh_names(mx):
         return _short(behaviour.outcome(fact, text, mx, gluon_probes.names(mx)))
 

@@ -139,7 +139,7 @@ def network(mx: Any, name: str, size: int) -> list[Any]:
 
 
 def shown(mx: Any, make: Make, inputs: Make) -> str:
-    """How the block prints before its first call."""
+    """Text of the block before its first call."""
     return repr(make())
 
 
@@ -210,4 +210,4 @@ def saved(mx: Any, make: Make, inputs: Make) -> list[Any]:
 VIEWS: Final[dict[str, Any]] = {
     one.__name__: one for one in (shown, named, predicted, trained, hybridized, deferred, traced, saved)
 }
-"""What is recorded of each block."""
+"""Views of a block that are recorded."""
