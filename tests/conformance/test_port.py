@@ -69,7 +69,7 @@ def says(name: str) -> bool:
     [
         "import operad.npx",
         "from operad import npx",
-        "import operad.gluon.contrib.cnn",
+        "import operad.gluon.contrib.estimator",
         "from operad.gluon.contrib import estimator",
         "from operad.contrib import onnx",
         "import operad.contrib.text.vocab",
