@@ -70,12 +70,15 @@ def test_the_log_says_what_happens() -> None:
     one.logger.addHandler(logging.StreamHandler(text))
     one.fit(loader(), loader(), epochs=1, event_handlers=[kinds.LoggingHandler(2, one.train_metrics)])
     lines = text.getvalue().splitlines()
-    for part in ("Training begin: using optimizer SGD", "Train for 1 epochs.", "[Epoch 0] Begin, current learning rate",
-                 "[Epoch 0][Batch 0][Samples 2] time/interval: ", "[Epoch 0][Batch 2][Samples 6]", "Validation Begin",
-                 "training accuracy: ", "validation accuracy: ", "Train finished using total"):  # fmt: skip
+    for part in (
+        "Training begin: using optimizer SGD", "Train for 1 epochs.",
+        "[Epoch 0] Begin, current learning rate", "[Epoch 0][Batch 0][Samples 2] time/interval: ",
+        "[Epoch 0][Batch 2][Samples 6]", "Validation Begin", "training accuracy: ", "validation accuracy: ",
+        "Train finished using total",
+    ):  # fmt: skip
         assert any(part in line for line in lines), part
 
 
 def test_a_metric_of_no_estimator_is_refused() -> None:
-    with pytest.raises(ValueError, match="MetricHandler: .* is no metric of the estimator's"):
+    with pytest.raises(ValueError, match=r"MetricHandler: .* is no metric of the estimator's"):
         made().fit(loader(), epochs=1, event_handlers=[kinds.MetricHandler(od.metric.Accuracy())])
