@@ -25,7 +25,7 @@ NETWORKS: Final = ("mlp 64-64", "lenet", "lstm", "lstm cells", "resnet20")
 WAYS: Final = (("operad", True), ("operad", False), ("mxnet", True), ("mxnet", False))
 LEAST_ROUNDS: Final = 4
 TURN_S: Final = 0.1
-"""How long one way runs before the next one does."""
+"""Seconds that one way runs before the next one does."""
 
 
 def network(gluon: Any, name: str) -> tuple[Any, tuple[int, ...], int]:

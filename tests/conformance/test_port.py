@@ -69,8 +69,8 @@ def says(name: str) -> bool:
     [
         "import operad.npx",
         "from operad import npx",
-        "import operad.gluon.contrib.cnn",
-        "from operad.gluon.contrib import estimator",
+        "import operad.gluon.contrib.data.text",
+        "from operad.gluon.data.dataloader import DataLoaderV1",
         "from operad.contrib import onnx",
         "import operad.contrib.text.vocab",
         "from operad.base import check_call",

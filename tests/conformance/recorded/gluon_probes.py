@@ -19,7 +19,20 @@ Make = Callable[[], Any]
 def names(mx: Any) -> dict[str, Any]:
     """The probes for a library, by the name that facts have for them."""
     gluon = mx.gluon
-    given = (x, ids, fixed, parameters, gradients, weights, flat, network, png, *VIEWS.values())
+    given = (
+        x,
+        ids,
+        fixed,
+        parameters,
+        gradients,
+        weights,
+        flat,
+        network,
+        png,
+        loader,
+        estimate,
+        *VIEWS.values(),
+    )
     parts = ("nn", "rnn", "loss", "data", "utils", "contrib", "model_zoo", "Block", "HybridBlock",
              "SymbolBlock", "Parameter", "ParameterDict", "Constant", "Trainer")  # fmt: skip
     return {
@@ -64,6 +77,20 @@ def _wave(shape: tuple[int, ...], phase: float) -> np.ndarray[Any, Any]:
 def ids(mx: Any, most: int, *shape: int) -> Any:
     """An array of whole numbers below `most`."""
     return mx.nd.array((np.arange(int(np.prod(shape))) * 3 % most).reshape(shape))
+
+
+def loader(mx: Any) -> Any:
+    """Three batches of two samples, with labels below 3."""
+    return mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(x(mx, 6, 4), ids(mx, 3, 6)), 2)
+
+
+def estimate(mx: Any, net: Any, **options: Any) -> Any:
+    """An estimator of the network that logs nothing."""
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    made = mx.gluon.contrib.estimator.Estimator(net, loss, trainer=trainer, context=mx.cpu(), **options)
+    made.logger.handlers.clear()
+    return made
 
 
 def png(mx: Any, pixels: np.ndarray[Any, Any]) -> bytes:

@@ -7,15 +7,16 @@ last step, by backward or by the program.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, final
 
 import operad as od
 from operad import Context, NDArray
-from operad.files import write_atomically
+from operad.files import read_bytes, write_atomically
 from operad_gluon.errors import BlockValueError, ParameterError
-from operad_gluon.parameter import Parameter, ParameterDict
+from operad_gluon.parameter import Parameter
+from operad_gluon.parameter.listing import listed
 
 _LARGEST_ON_LOCAL = 16 * 1024 * 1024
 """Elements of a parameter above which a store called "local" does not run the optimizer."""
@@ -54,7 +55,7 @@ class Trainer:
         compression_params: Mapping[str, Any] | None = None,
         update_on_kvstore: bool | None = None,
     ) -> None:
-        self._params = _listed(params)
+        self._params = listed(params)
         self._param2idx = {param.name: i for i, param in enumerate(self._params)}
         self._compression_params = compression_params
         self._contexts = self._check_contexts()
@@ -288,24 +289,6 @@ class Trainer:
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)
             return
-        states = Path(fname).read_bytes()
+        states = read_bytes(Path(fname), f"optimizer states {fname!r}")
         for updater in self._updaters:
             updater.set_states(states)
-
-
-def _listed(params: Any) -> list[Parameter]:
-    """Parameters as a list, sorted by name where they have names here."""
-    if isinstance(params, (dict, ParameterDict)):
-        params = [params[name] for name in sorted(params)]
-    if not isinstance(params, Sequence) or isinstance(params, str):
-        raise BlockValueError(
-            f"First argument must be a list or dict of Parameters, got {type(params)}; pass "
-            "net.collect_params()"
-        )
-    for param in params:
-        if not isinstance(param, Parameter):
-            raise BlockValueError(
-                f"First argument must be a list or dict of Parameters, got list of {type(param)}; pass "
-                "net.collect_params()"
-            )
-    return list(params)

@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from operad import autograd, gluon, nd
-from operad_gluon.parameter.parameter import replacements
+from operad_gluon.parameter.held_arrays import replacements
 
 PLACES = [od.cpu(0), od.cpu(1)]
 

@@ -204,7 +204,7 @@ class Block(BlockFiles):
         return outputs
 
     def forward(self, *args: Any) -> Any:
-        """What the block computes; a subclass defines it."""
+        """Compute the outputs; a subclass defines it."""
         raise NotImplementedError(f"{type(self).__name__} defines no forward()")
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:

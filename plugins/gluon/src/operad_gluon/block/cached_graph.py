@@ -17,7 +17,7 @@ from operad.imperative import local
 from operad_gluon.block.predictor import Predictor
 from operad_gluon.errors import BlockValueError
 from operad_gluon.parameter import Parameter, ParameterDict
-from operad_gluon.parameter.parameter import replacements
+from operad_gluon.parameter.held_arrays import replacements
 
 
 @final

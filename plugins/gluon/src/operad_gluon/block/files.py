@@ -8,18 +8,19 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import operad as od
-from operad.files import parse_json, write_atomically
+from operad.files import parse_json, read_text, write_atomically
 from operad_gluon.errors import BlockValueError, ParameterError
 from operad_gluon.parameter import Parameter
-from operad_gluon.parameter.parameter import contexts
 from operad_gluon.parameter.parameter_dict import brief
+from operad_gluon.parameter.shapes import contexts
 
 
 class BlockFiles:
-    """What a block writes and reads."""
+    """Files that a block writes and reads."""
 
     def _collect_params_with_prefix(self: Any, prefix: str = "") -> dict[str, Parameter]:
         """Parameters by the path of attributes that leads to them, as `features.0.weight`."""
@@ -109,9 +110,9 @@ class BlockFiles:
         Raises:
             BlockValueError: The block was of another structure.
         """
-        with open(f"{prefix}-model.json", encoding="utf-8") as file:
-            (described,) = parse_json(file.read(), f"{prefix}-model.json").values()
-        _restore(self, described, f"{prefix}-model.json")
+        path = Path(f"{prefix}-model.json")
+        (described,) = parse_json(read_text(path, "a block's description"), str(path)).values()
+        _restore(self, described, str(path))
         self.load_parameters(f"{prefix}-model.params")
 
     def save_params(self: Any, filename: str) -> None:
@@ -131,7 +132,7 @@ _OWN = ("orig_name", "in_format", "out_format", "inputs", "symbol", "hybridized"
 
 
 def _described(block: Any, counted: list[int]) -> dict[str, Any]:
-    """What `save` writes of a block; children follow under their classes, numbered by `counted`."""
+    """Description of a block that `save` writes; children follow under their classes, numbered."""
     found: dict[str, Any] = {"orig_name": block.name}
     graph = getattr(block, "_cached_graph", ())
     if graph:

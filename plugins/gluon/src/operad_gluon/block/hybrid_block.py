@@ -240,7 +240,7 @@ class HybridBlock(Block):
             return self.hybrid_forward(od.sym, *args, **params)
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """What the block computes; a subclass defines it.
+        """Compute the outputs; a subclass defines it.
 
         Args:
             F: `operad.nd` or `operad.sym`, whose functions to use.

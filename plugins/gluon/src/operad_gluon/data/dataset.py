@@ -6,9 +6,11 @@ Source: python/mxnet/gluon/data/dataset.py.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, Final
 
 import operad as od
 from operad import NDArray
@@ -152,6 +154,10 @@ class ArrayDataset(Dataset):
         return self._length
 
 
+_reading: Final = defaultdict[int, Lock](Lock)
+"""Lock of the readers of each process: one that was forked must not wait for a thread that it has not."""
+
+
 class RecordFileDataset(Dataset):
     """The records of a RecordIO file, as bytes.
 
@@ -166,7 +172,9 @@ class RecordFileDataset(Dataset):
         self._record = od.recordio.MXIndexedRecordIO(self.idx_file, self.filename, "r")
 
     def __getitem__(self, idx: int) -> Any:
-        return self._record.read_idx(self._record.keys[idx])
+        # A record is looked for and then read, in two calls that threads must not mix.
+        with _reading[os.getpid()]:
+            return self._record.read_idx(self._record.keys[idx])
 
     def __len__(self) -> int:
         return len(self._record.keys)

@@ -10,13 +10,13 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
+import operad
 from operad import cpu
 from operad_gluon.local_files import existing
-from operad_mxnet.base import data_dir
 
 __all__ = ["get_model_file", "purge"]
 
-ROOT: Final = os.path.join(data_dir(), "models")
+ROOT: Final = os.path.join(operad.base.data_dir(), "models")
 CPU: Final = cpu()
 
 

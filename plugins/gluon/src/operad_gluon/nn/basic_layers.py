@@ -182,7 +182,7 @@ class Lambda(Block):
         self._func_name = getattr(self._func_impl, "__name__", str(function))
 
     def forward(self, *args: Any) -> Any:
-        """What the function gives."""
+        """The outputs of the function."""
         return self._func_impl(*args)
 
     def __repr__(self) -> str:
@@ -209,7 +209,7 @@ class HybridLambda(HybridBlock):
             raise _unknown(function, "ndarray/symbol")
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any) -> Any:
-        """What the function gives."""
+        """The outputs of the function."""
         return self._func(F, x, *args)
 
     def __repr__(self) -> str:

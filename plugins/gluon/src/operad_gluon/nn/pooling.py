@@ -38,7 +38,7 @@ def show_defaults(cls: type, **defaults: Any) -> None:
     """Have the signature of a class show what its arguments are by default, for its number of axes."""
     _, *params = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]
     if params[-2].kind is inspect.Parameter.VAR_POSITIONAL:  # a base's, behind those that it knows
-        base = super(cls.__mro__[1], cls).__init__
+        base = super(cls.__mro__[1], cls).__init__  # type: ignore[arg-type]  # a class, not known before
         names = {"self", *[param.name for param in params]}
         more = [param for name, param in inspect.signature(base).parameters.items() if name not in names]
         params = [*params[:-2], *more, params[-1]]

@@ -1,7 +1,4 @@
-"""One parameter of a block: its values on each context, their gradients, and how it is initialized.
-
-The arrays of a parameter stay the same objects while it is trained, so that compiled blocks may hold them.
-Where they become others (`initialize`, `cast`, `reset_ctx`, another request), `replacements` counts on.
+"""One parameter of a block, and its initialization.
 
 Source: python/mxnet/gluon/parameter.py. Differs: values are dense.
 """
@@ -16,35 +13,18 @@ import numpy as np
 
 import operad as od
 from operad import Context, NDArray, Symbol, autograd
-from operad.imperative import version_of
-from operad_gluon.errors import DeferredInitializationError, ParameterError, UninitializedError
+from operad_gluon.errors import ParameterError
+from operad_gluon.parameter.held_arrays import HeldArrays
+from operad_gluon.parameter.shapes import completes, contexts, shape_is_known
 
 tensor_types: Final = (Symbol, NDArray)
 """Classes of what blocks compute with."""
 
 _STYPES: Final = ("default", "row_sparse", "csr")
 _REQUESTS: Final = ("write", "add", "null")
-_replaced = [0]
 
 
-def replacements() -> int:
-    """Number of times that arrays of any parameter became other objects."""
-    return _replaced[0]
-
-
-def shape_is_known(shape: Sequence[int] | None) -> bool:
-    """Return whether a shape is known: there are axes, and none has length 0."""
-    return bool(shape) and all(length > 0 for length in shape or ())
-
-
-def contexts(ctx: Context | Sequence[Context] | None) -> list[Context]:
-    """`ctx` as a list; the current context where it is None."""
-    if ctx is None:
-        return [od.current_context()]
-    return [ctx] if isinstance(ctx, Context) else list(ctx)
-
-
-class Parameter:
+class Parameter(HeldArrays):
     """Values that a block learns, on one context or several.
 
     >>> import operad as od
@@ -91,12 +71,8 @@ class Parameter:
         self._shape = (shape,) if isinstance(shape, int) else None if shape is None else tuple(shape)
         self._allow_deferred_init, self._differentiable = allow_deferred_init, differentiable
         self._stype, self._grad_stype = stype, grad_stype
-        self._data: list[NDArray] | None = None
-        self._grad: list[NDArray] | None = None
-        self._noted: list[int] = []
-        self._deferred_init: tuple[Any, ...] = ()
         self._var: Symbol | None = None
-        self._grad_req = "null"
+        super().__init__()
         self.grad_req = grad_req
 
     def __repr__(self) -> str:
@@ -104,7 +80,7 @@ class Parameter:
 
     @property
     def grad_req(self) -> str:
-        """What backward does with the gradient: "write", "add", or "null"."""
+        """Request of the gradient: "write", "add", or "null"."""
         return self._grad_req
 
     @grad_req.setter
@@ -139,7 +115,7 @@ class Parameter:
     @shape.setter
     def shape(self, new_shape: Sequence[int]) -> None:
         new, old = tuple(new_shape), self._shape
-        if old is not None and not _completes(new, old):
+        if old is not None and not completes(new, old):
             raise ParameterError(f"parameter {self.name!r} has shape {old}, which {new} is incompatible with")
         self._shape = new
 
@@ -200,28 +176,11 @@ class Parameter:
     def _init_impl(self, data: NDArray, ctx: Sequence[Context]) -> None:
         self._hold([data.copyto(one) for one in ctx])
 
-    def _hold(self, arrays: list[NDArray]) -> None:
-        """Have other arrays as the values, with gradients as requested."""
-        self._data, self._grad = arrays, None
-        if self._grad_req != "null":
-            self._grad = [od.nd.zeros(x.shape, dtype=x.dtype, ctx=x.context) for x in arrays]
-            autograd.mark_variables(arrays, self._grad, self._grad_req)
-            self._note_gradients()
-        _replaced[0] += 1
-
-    def _note_gradients(self) -> None:
-        """Take gradients for old until they are written again."""
-        self._noted = list(map(version_of, self._grad or ()))
-
-    def _has_new_gradients(self) -> bool:
-        """Return whether all gradients were written since they were noted."""
-        return all(version_of(x) != old for x, old in zip(self._grad or (), self._noted, strict=True))
-
     def _load_init(
         self, data: NDArray, ctx: Any, cast_dtype: bool = False, dtype_source: str = "current"
     ) -> None:
         """Take values out of a file."""
-        if self._shape is not None and not _completes(data.shape, self._shape):
+        if self._shape is not None and not completes(data.shape, self._shape):
             raise ParameterError(
                 f"parameter {self.name!r} has shape {self._shape}, and the file's values have "
                 f"{data.shape}; load "
@@ -259,83 +218,6 @@ class Parameter:
                 "or reset_ctx first"
             )
 
-    def _found(self, arrays: list[NDArray] | None, ctx: Any) -> NDArray:
-        """The one of its arrays that is on `ctx`."""
-        if arrays is None:
-            raise self._absence()
-        if ctx is None and len(arrays) == 1:
-            return arrays[0]
-        ctx = od.current_context() if ctx is None else ctx
-        for array in arrays:
-            if array.context == ctx:
-                return array
-        raise UninitializedError(
-            f"parameter {self.name!r} was not initialized on context {ctx}, only on {self.list_ctx()}; "
-            "name all "
-            "contexts in initialize(ctx=[...]), or call reset_ctx"
-        )
-
-    def _absence(self) -> Exception:
-        """Why there are no values."""
-        if self._deferred_init:
-            return DeferredInitializationError(
-                f"parameter {self.name!r} of shape {self._shape} has not been initialized yet: the first "
-                "forward pass "
-                "tells its shape and does so. Pass one batch through the network before, or give the layer "
-                "its sizes "
-                "(in_units, in_channels, ...)"
-            )
-        return UninitializedError(
-            f"parameter {self.name!r} has not been initialized; call initialize() of the block, and make "
-            "the Trainer "
-            "of Block.collect_params(): Block.params lacks the parameters of children"
-        )
-
-    def _gradients(self) -> list[NDArray] | None:
-        if self._data is not None and self._grad is None:
-            raise UninitializedError(
-                f"parameter {self.name!r} has no gradient because grad_req='null'; set grad_req='write' "
-                "before"
-            )
-        return self._grad
-
-    def data(self, ctx: Context | None = None) -> NDArray:
-        """Its values on one context.
-
-        Args:
-            ctx: The context; may be left out where there is one only, else the current context is meant.
-        Raises:
-            DeferredInitializationError: The first forward pass has yet to tell the shape.
-            UninitializedError: It was not initialized, or not there.
-        """
-        return self._found(self._data, ctx)
-
-    def grad(self, ctx: Context | None = None) -> NDArray:
-        """Its gradient on one context; see `data`."""
-        return self._found(self._gradients(), ctx)
-
-    def list_data(self) -> list[NDArray]:
-        """Its values on all contexts."""
-        if self._data is None:
-            raise self._absence()
-        return self._data
-
-    def list_grad(self) -> list[NDArray]:
-        """Its gradients on all contexts."""
-        found = self._gradients()
-        if found is None:
-            raise self._absence()
-        return found
-
-    def list_ctx(self) -> list[Context]:
-        """The contexts that it is, or will be, initialized on."""
-        if self._data is not None:
-            return [array.context for array in self._data]
-        if not self._deferred_init:
-            raise self._absence()
-        found: list[Context] = self._deferred_init[1]
-        return found
-
     def set_data(self, data: Any) -> None:
         """Write values into all its arrays."""
         self.shape = data.shape
@@ -346,11 +228,6 @@ class Parameter:
             return
         for array in self._data:
             array[:] = data
-
-    def zero_grad(self) -> None:
-        """Set its gradients to 0."""
-        for array in self._grad or ():
-            array[:] = 0
 
     def reset_ctx(self, ctx: Any) -> None:
         """Move the values to other contexts."""
@@ -364,11 +241,6 @@ class Parameter:
             raise ValueError(
                 f"Cannot reset context for Parameter '{self.name}' because it has not been initialized."
             )
-
-    def _mean(self) -> NDArray:
-        """The mean of the values on all contexts, on the CPU."""
-        found = [array.copyto(od.cpu()) for array in self.list_data()]
-        return found[0] if len(found) == 1 else od.nd.add_n(*found) / len(found)
 
     def cast(self, dtype: Any) -> None:
         """Convert values and gradients to another type."""
@@ -390,21 +262,3 @@ class Parameter:
                 attr={"__storage_type__": "0"},
             )
         return self._var
-
-    def row_sparse_data(self, row_id: NDArray) -> NDArray:
-        """Refuse: values are dense here."""
-        raise self._not_sparse()
-
-    def list_row_sparse_data(self, row_id: NDArray) -> list[NDArray]:
-        """Refuse: values are dense here."""
-        raise self._not_sparse()
-
-    def _not_sparse(self) -> Exception:
-        return UninitializedError(
-            f"parameter {self.name!r} has dense values; read them by data() or list_data()"
-        )
-
-
-def _completes(new: Sequence[int], old: Sequence[int]) -> bool:
-    """Whether `new` has the lengths of `old`, where those are known."""
-    return len(new) == len(old) and all(b in (0, -1, a) for a, b in zip(new, old, strict=True))

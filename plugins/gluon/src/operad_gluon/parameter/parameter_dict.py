@@ -14,7 +14,8 @@ import operad as od
 from operad import Context, NDArray
 from operad_gluon.errors import BlockValueError, ConstantNotFoundError, ParameterError
 from operad_gluon.parameter.constant import Constant
-from operad_gluon.parameter.parameter import Parameter, contexts
+from operad_gluon.parameter.parameter import Parameter
+from operad_gluon.parameter.shapes import contexts
 
 _MOST_NAMED: Final = 7
 
@@ -76,7 +77,7 @@ class ParameterDict:
 
     @property
     def prefix(self) -> str:
-        """What the names begin with."""
+        """Beginning of the names."""
         return self._prefix
 
     def _known(self, name: str) -> Parameter | None:

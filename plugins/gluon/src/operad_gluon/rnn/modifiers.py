@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import operad
 from operad import sym
 from operad.errors import ArgumentError, GraphError, UnsupportedError
 from operad_gluon.rnn.base import HybridRecurrentCell
 from operad_gluon.rnn.sequences import format_sequence, mask_sequence, tensor_types
 from operad_gluon.rnn.stacked import BidirectionalCell
-from operad_mxnet.base import numeric_types
 
 
 class DropoutCell(HybridRecurrentCell):
@@ -30,7 +30,7 @@ class DropoutCell(HybridRecurrentCell):
         self, rate: float, axes: tuple[int, ...] = (), prefix: str | None = None, params: Any = None
     ) -> None:
         super().__init__(prefix, params)
-        if not isinstance(rate, numeric_types):
+        if not isinstance(rate, operad.base.numeric_types):
             raise ArgumentError(f"DropoutCell: rate is {rate!r}, expected a number")
         self._rate = rate
         self._axes = axes

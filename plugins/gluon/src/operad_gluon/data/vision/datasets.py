@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 
+import operad
 import operad as od
 from operad import nd
 from operad.errors import FormatError
 from operad_gluon.data.dataset import Dataset, RecordFileDataset, _DownloadedDataset
 from operad_gluon.local_files import existing
-from operad_mxnet.base import data_dir
 
 __all__ = ["CIFAR10", "CIFAR100", "MNIST", "FashionMNIST", "ImageFolderDataset", "ImageRecordDataset"]
 
@@ -31,7 +31,7 @@ _PIXELS: Final = (3, 32, 32)
 
 
 def _folder(name: str) -> str:
-    return os.path.join(data_dir(), "datasets", name)
+    return os.path.join(operad.base.data_dir(), "datasets", name)
 
 
 class MNIST(_DownloadedDataset):
