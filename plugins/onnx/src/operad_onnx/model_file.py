@@ -25,7 +25,7 @@ _FIELDS: Final = {
     "float32": "float_data", "float64": "double_data", "int64": "int64_data", "uint32": "uint64_data",
     "uint64": "uint64_data",
 }  # fmt: skip
-"""Where values stand that are not raw; those of other types are `int32_data`."""
+"""Fields of values that are not raw; those of other types are `int32_data`."""
 
 _LEAST_MOVED_BYTES: Final = 1024
 """Smaller weights stay in the model."""
