@@ -71,7 +71,7 @@ def says(name: str) -> bool:
         "import operad.gluon.nn",
         "from operad import gluon",
         "from operad.gluon import nn",
-        "from operad.contrib import onnx",
+        "from operad.contrib import quantization",
         "import operad.contrib.text.vocab",
         "from operad.base import check_call",
         "from operad.nd import sparse",
