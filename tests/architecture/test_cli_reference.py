@@ -16,7 +16,8 @@ def test_the_page_is_what_the_commands_say() -> None:
 
 
 def test_every_command_has_a_section() -> None:
-    sections = re.findall(r"^### `operad (\S+)`$", reference(), re.MULTILINE)
+    titles = re.findall(r"^### `operad (\S+)( \S+)?`$", reference(), re.MULTILINE)
+    sections = list(dict.fromkeys(name for name, _ in titles))  # of a group each command has one
     foreign = {d.name: sorted(d.entry_points("operad.commands")) for d in distributions()}
     assert sections == [
         *sorted(main.commands),

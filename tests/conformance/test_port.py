@@ -71,7 +71,7 @@ def says(name: str) -> bool:
         "from operad import npx",
         "import operad.gluon.contrib.data.text",
         "from operad.gluon.data.dataloader import DataLoaderV1",
-        "from operad.contrib import onnx",
+        "from operad.contrib import quantization",
         "import operad.contrib.text.vocab",
         "from operad.base import check_call",
         "from operad.nd import sparse",

@@ -21,6 +21,7 @@ from examples import (
     language_model,
     lenet,
     matrix_factorization,
+    onnx_serve,
     two_contexts,
     variational_autoencoder,
 )
@@ -36,6 +37,7 @@ PROGRAMS = (
     language_model,
     lenet,
     matrix_factorization,
+    onnx_serve,
     two_contexts,
     variational_autoencoder,
 )

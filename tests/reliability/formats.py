@@ -39,6 +39,7 @@ FORMATS: dict[str, Format] = {
     "params": Format(models.params_seeds, lambda path: od.nd.load(str(path))),
     "json": Format(models.json_seeds, models.read_json),
     "json-old": Format(models.old_json_seeds, models.read_old_json),
+    "onnx": Format(models.onnx_seeds, lambda path: od.onnx.load(path)),
     "metadata": Format(distributions.metadata_seeds, distributions.read_metadata),
     "states": Format(models.states_seeds, models.read_states),
     "resume": Format(models.resume_seeds, models.read_resume, models.signed),

@@ -24,8 +24,8 @@ from operad_onnx.rules import rules
 pytestmark = pytest.mark.more
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
-FEW = Profile("few", examples=8, seconds=3.0)
-GOALS = 6
+FEW = Profile("few", examples=4, seconds=1.0)
+GOALS = 3
 DRAWN = ("_random", "_sample")
 """Beginnings of operators whose values nothing can foresee."""
 ONE_WAY = frozenset(("NonMaxSuppression", "DFT", "Compress", "DeformConv"))

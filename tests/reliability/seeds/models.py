@@ -79,6 +79,22 @@ def read_old_json(path: Path) -> None:
     converted(find(str(path), None), str(path.parent / "converted.json"))
 
 
+def onnx_seeds() -> list[bytes]:
+    """Models: a network with parameters, and nodes whose values are known when it is read."""
+    data, (rows, columns) = od.sym.var("data"), (2, 3)
+    net = od.sym.FullyConnected(
+        od.sym.Pooling(data, kernel=(2, 2), pool_type="max"), num_hidden=rows, name="fc"
+    )
+    net = od.sym.Reshape(od.sym.softmax(net), shape=(0, 1, -1))
+    params = {"fc_weight": od.nd.ones((rows, columns)), "fc_bias": od.nd.zeros((rows,))}
+    made = [od.onnx.export(net, params, {"data": ("N", 1, 2, 4)})]
+    made.append(od.onnx.export(od.sym.broadcast_to(data, shape=(4, columns)), {}, {"data": (1, columns)}))
+    made.append(
+        od.onnx.export(od.sym.tile(od.sym.ones_like(data), reps=(2, 2)), {}, {"data": (rows, columns)})
+    )
+    return [model.SerializeToString() for model in made]
+
+
 def _updater() -> od.optimizer.Updater:
     return od.optimizer.get_updater(od.optimizer.Adam())
 

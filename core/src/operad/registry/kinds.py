@@ -48,7 +48,7 @@ _CALLED: Final = Kind("a class or function", lambda candidate: candidate if call
 KINDS: Final[dict[str, Kind]] = {
     OPERATORS: Kind("an OperatorProperty subclass, or an object whose operad_property is one", property_of),
     KERNELS: Kind("an operad.operator.Kernel, or an object whose operad_kernel is one", kernel_of),
-    NAMESPACES: instance_of(ModuleType, "a module"),
+    **dict.fromkeys((NAMESPACES, "operad.onnx"), instance_of(ModuleType, "a module")),
     config.PLUGIN_SETTINGS: instance_of(config.Option, "an operad.config.plugin_setting"),
     **dict.fromkeys(("operad.iterators", "operad.kvstores", "operad.check_backends"), _CALLED),
 }

@@ -35,6 +35,8 @@ def _logical(kind: str) -> Callable[[Any], Any]:
 def _to(node: Any) -> Any:
     """Expand to the output's shape, lengths of the data itself as 1."""
     lengths = node.out_shapes[0]
+    if 0 in lengths:
+        node.refuse("it has no elements")
     if None in lengths and len(lengths) == len(node.shapes[0]):
         lengths = tuple(1 if length is None else length for length in lengths)
         return node.add("Expand", node.inputs[0], node.ints(*lengths))

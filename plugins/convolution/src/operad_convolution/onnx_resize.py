@@ -83,7 +83,7 @@ def _along(
 
 
 def _coordinates(old: int, new: int, scale: float, part: Any, mode: str) -> Array:
-    """Where each element of the result stands in the data."""
+    """Position of each element of the result in the data."""
     x = np.arange(new, dtype=np.float64)
     if mode == "asymmetric":
         return x / scale

@@ -144,7 +144,7 @@ def _widened(node: Any, kernel: Any, stride: Any, dilate: Any, adj: Any, filters
 
 
 def _cropped(node: Any, kernel: Any, stride: Any, dilate: Any, adj: Any) -> Any:
-    """What is taken off before and behind each axis."""
+    """Lengths that are taken off before and behind each axis."""
     count = len(kernel)
     auto, pads = node.attr("auto_pad", "NOTSET"), node.attr("pads")
     wanted = node.attr("output_shape")

@@ -105,7 +105,7 @@ def _hot(node: Any) -> Any:
 
 
 def _chosen(node: Any) -> Any:
-    """Where, after a broadcast of all three."""
+    """A choice of two, after a broadcast of all three."""
     lengths = [tuple(-1 if n is None else n for n in node.lengths(index)) for index in range(3)]
     if len({*lengths}) == 1:
         return node.call("where", *node.syms())

@@ -85,7 +85,7 @@ def _one_hot(node: Any) -> Any:
 
 
 def _where(node: Any) -> Any:
-    """Where; a condition with one axis chooses rows."""
+    """A choice of two; a condition with one axis chooses rows."""
     condition = node.truth(node.inputs[0])
     missing = len(node.shapes[1]) - len(node.shapes[0])
     if missing:

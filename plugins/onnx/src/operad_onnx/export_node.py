@@ -222,7 +222,7 @@ class ExportNode:
         return self.cast(self.add("Not", made) if negate else made, self.out_dtypes[0])
 
     def truth(self, value: str) -> str:
-        """Whether each element is other than 0."""
+        """A mask of the elements that are other than 0."""
         return self.cast(value, np.bool_)
 
     def logical(self, kind: str, *values: str) -> str:

@@ -14,10 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import external_data_helper, numpy_helper
 
-from operad.errors import ArgumentError, FormatError
+from operad.errors import ArgumentError, FormatError, OperadError
 from operad.files import check_bytes, open_descriptor, read_bytes, translated, write_atomically
 from operad_onnx.element_types import dtype_of
 
@@ -25,7 +24,7 @@ _FIELDS: Final = {
     "float32": "float_data", "float64": "double_data", "int64": "int64_data", "uint32": "uint64_data",
     "uint64": "uint64_data",
 }  # fmt: skip
-"""Where values stand that are not raw; those of other types are `int32_data`."""
+"""Fields of values that are not raw; those of other types are `int32_data`."""
 
 _LEAST_MOVED_BYTES: Final = 1024
 """Smaller weights stay in the model."""
@@ -42,7 +41,7 @@ def write_model(model: onnx.ModelProto, path: str | os.PathLike[str], external_a
         write_atomically(beside, _moved(written, beside.name))
     try:
         content = written.SerializeToString()
-    except (ValueError, DecodeError) as error:  # protobuf's limit of 2 GB
+    except Exception as error:  # protobuf's limit of 2 GB, by a class of its own
         raise ArgumentError(
             f"export: the model is too large for one file: {error}; give external_above=0"
         ) from error
@@ -79,7 +78,9 @@ def parsed(content: bytes, what: str) -> onnx.ModelProto:
     try:
         with translated(what, "an ONNX model"):
             model.ParseFromString(content)
-    except DecodeError as error:
+    except OperadError:
+        raise
+    except Exception as error:  # of a class of protobuf's
         raise FormatError(f"{what}: expected an ONNX model, got {error}") from error
     if not model.HasField("graph"):
         raise FormatError(f"{what}: it has no graph, expected an ONNX model")

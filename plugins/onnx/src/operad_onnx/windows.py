@@ -27,10 +27,10 @@ class Windows(NamedTuple):
 
     @property
     def is_even(self) -> bool:
-        """Whether as much is added before as behind."""
+        """True if as much is added before as behind."""
         return self.before == self.after
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is even, only padding, and not dilated."""
+        """True if it is even, only padding, and not dilated."""
         return self.is_even and self.after == self.given_after and set(self.dilate) == {1}

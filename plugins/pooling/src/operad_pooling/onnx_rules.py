@@ -16,7 +16,7 @@ _LOCAL: Final = {"max": "MaxPool", "avg": "AveragePool", "lp": "LpPool"}
 
 
 def _pads(node: Any) -> tuple[int, ...]:
-    """What stands before and behind each axis, so that the windows are those of the output."""
+    """Padding before and behind each axis, so that the windows are those of the output."""
     op = node.op
     if op.pooling_convention == "valid":
         return (*op.pad, *op.pad)
