@@ -2,8 +2,8 @@
 
     python -m examples.file_sums FOLDER
 
-Each `.csv` file of numbers has two variables: its text and its numbers; the sum of all has one. A function that
-fails leaves its variable failed: what reads it is skipped, and a wait for it raises the error.
+Each `.csv` file of numbers has two variables: its text and its numbers; the sum of all has one. A function
+that fails leaves its variable failed: what reads it is skipped, and a wait for it raises the error.
 """
 
 from __future__ import annotations
