@@ -25,6 +25,7 @@ LONG = ("docs/authoring/checks.md", "docs/authoring/publishing.md")
 BESIDE = (
     "docs/operators/", "docs/interop.md", "docs/porting.md", "docs/publish-once.md",
     "docs/authoring/kernels.md", "docs/authoring/losses.md", "docs/check-your-operator.md", "docs/data.md",
+    "docs/engine.md",
     "docs/authoring/migrating-to-0.2.md", "docs/authoring/porting-",
     "docs/authoring/requests.md", "docs/authoring/resources.md", "docs/authoring/vector-code.md",
     "docs/fusion.md", "docs/harness.md", "docs/mixed-precision.md",

@@ -62,7 +62,8 @@ def test_unknown_shapes_stay_unknown() -> None:
 @pytest.mark.parametrize(
     ("shape", "output"),
     [((0, -1), (None, None)), ((-1, 8), (None, 8)), ((0, 0, -1), (None, 4, None)), ((3, 8), (3, 8)),
-     ((-3, 2), (None, 2)), ((0, -2), (None, 4, 2)), ((-4, -1, 2, 0, 0), (None, 2, 4, 2)), ((-4, 2, 3, 0, 0), None)],
+     ((-3, 2), (None, 2)), ((0, -2), (None, 4, 2)), ((-4, -1, 2, 0, 0), (None, 2, 4, 2)),
+     ((-4, 2, 3, 0, 0), None)],
 )  # fmt: skip
 def test_codes_of_a_shape_say_what_they_can_of_data_without_a_length(shape: Any, output: Any) -> None:
     assert reshape.Reshape(shape=shape).infer_shape([(None, 4, 2)])[1] == [output]
