@@ -134,6 +134,22 @@ def test_a_gradient_that_is_a_constant_for_autograd_is_red():
     assert check_torch("x ** 3", LINE, checks=["B301", "B312"]).red_ids == []
 
 
+def test_a_function_that_is_differentiable_once_refuses_a_second_derivative():
+    class Cubed(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return g * 3 * x**2
+
+    assert check_torch(lambda x: Cubed.apply(x), LINE, checks=["B301", "B312"]).red_ids == []
+
+
 def test_a_gradient_that_refuses_to_be_differentiated_is_no_fault():
     report = check_torch("torch.cdist(a, b, 1.5)", "a:(B, N, D), b:(B, M, D) -> y:(B, N, M)", checks=["B312"])
     assert report.red_ids == []

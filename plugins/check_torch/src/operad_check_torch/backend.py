@@ -109,8 +109,14 @@ class TorchBackend(TransformingBackend):
                     return tuple(torch.zeros_like(one) for one in inputs)
                 outputs, given = zip(*pairs, strict=True)
                 found: tuple[torch.Tensor, ...] = torch.autograd.grad(
-                    outputs, inputs, given, create_graph=True, materialize_grads=True
+                    outputs,
+                    inputs,
+                    [_recorded(head) for head in given],
+                    create_graph=True,
+                    materialize_grads=True,
                 )
+                if any(_refuses(one) for one in found):
+                    raise NotImplementedError("the function is marked with once_differentiable")
                 return found
 
         return gradient
@@ -141,3 +147,25 @@ class TorchBackend(TransformingBackend):
     def is_refusal(self, error: BaseException) -> bool:
         """Any exception but one by which PyTorch reports a fault of its own."""
         return super().is_refusal(error) and not any(word in str(error) for word in _INTERNAL)
+
+
+def _recorded(head: torch.Tensor) -> torch.Tensor:
+    """The head gradient, recorded: else `once_differentiable` gives a constant, and not a refusal."""
+    return head if head.requires_grad else head.detach().requires_grad_()
+
+
+def _refuses(gradient: torch.Tensor) -> bool:
+    """Return whether a backward pass along the graph raises because a function is differentiable once.
+
+    Asking: `torch.autograd.grad` passes over that node where it does not lead to its inputs, and gives zero.
+    """
+    nodes, seen = [gradient.grad_fn], set[Any]()
+    while nodes:
+        node = nodes.pop()
+        if node is None or node in seen:
+            continue
+        if node.name() == "torch::autograd::Error":
+            return True
+        seen.add(node)
+        nodes += [following for following, _ in node.next_functions]
+    return False
