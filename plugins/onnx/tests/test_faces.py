@@ -48,3 +48,28 @@ def test_shapes_are_needed(tmp_path: Path) -> None:
             mx.onnx.export_model(LENET.symbol, LENET.params(), shapes, onnx_file_path=tmp_path / "x")
     with pytest.raises(ArgumentError, match="without names"):
         mx.onnx.export_model(LENET.symbol, [1], [(1,)])
+
+
+def test_a_model_becomes_a_block_of_gluon_with_its_weights_and_states(tmp_path: Path) -> None:
+    pytest.importorskip("operad_gluon", reason="it has the blocks")
+    network = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+    network = mx.sym.BatchNorm(network, name="bn", fix_gamma=False)
+    shapes, _, states = network.infer_shape(data=(2, 4))
+    draw = np.random.default_rng(0)
+    arguments = {
+        name: mx.nd.array(draw.random(shape))
+        for name, shape in zip(network.list_arguments(), shapes, strict=True)
+    }
+    x = arguments["data"]
+    state = {
+        name: mx.nd.array(draw.random(shape))
+        for name, shape in zip(network.list_auxiliary_states(), states, strict=True)
+    }
+    weights = {name: array for name, array in arguments.items() if name != "data"}
+    path = tmp_path / "net.onnx"
+    mx.onnx.export(network, {**weights, **state}, {"data": (2, 4)}, path)
+    block = onnx_mxnet.import_to_gluon(path, ctx=mx.cpu())
+    [expected] = network.bind(mx.cpu(), arguments, aux_states=state).forward()
+    for _ in range(2):
+        np.testing.assert_allclose(block(x).asnumpy(), expected.asnumpy(), rtol=1e-6)
+        block.hybridize()

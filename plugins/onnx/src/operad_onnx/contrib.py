@@ -3,8 +3,8 @@
 import sys
 
 import operad
-from operad_onnx.faces import export_model, get_model_metadata, import_model
+from operad_onnx.faces import export_model, get_model_metadata, import_model, import_to_gluon
 
-__all__ = ["export_model", "get_model_metadata", "import_model"]
+__all__ = ["export_model", "get_model_metadata", "import_model", "import_to_gluon"]
 
 operad.registry.explain_absence("contrib.onnx", sys.modules[__name__])

@@ -1,7 +1,7 @@
 """`mx.contrib.onnx` and `mx.onnx`: MXNet's functions over `export` and `load`.
 
-Source: python/mxnet/contrib/onnx and python/mxnet/onnx. Differs: `import_to_gluon` is left out with Gluon; an
-input of an integer type keeps it; options of MXNet's own converter are taken and mean nothing.
+Source: python/mxnet/contrib/onnx and python/mxnet/onnx. Differs: an input of an integer type keeps it; options
+of MXNet's own converter are taken and mean nothing.
 """
 
 from __future__ import annotations
@@ -84,6 +84,23 @@ def import_model(model_file: PathLike) -> tuple[Symbol, dict[str, Any], dict[str
     """The symbol, the arguments and the auxiliary states of an ONNX file."""
     model = load(model_file)
     return model.symbol, model.arg_params, model.aux_params
+
+
+@boundary
+def import_to_gluon(model_file: PathLike, ctx: Any = None) -> Any:
+    """A block of Gluon that computes what an ONNX file says, with its weights on `ctx` (a context, or several).
+
+    Raises:
+        OperadError: operad-gluon is not installed; the message says what to install.
+    """
+    symbol, args, states = import_model(model_file)
+    given = {**args, **states}
+    inputs = [operad.sym.var(name) for name in symbol.list_inputs() if name not in given]
+    block = operad.gluon.SymbolBlock(symbol, inputs)
+    place = operad.current_context() if ctx is None else ctx
+    for name, parameter in block.collect_params().items():
+        parameter._load_init(given[name], place)
+    return block
 
 
 @boundary
