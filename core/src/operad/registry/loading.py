@@ -240,20 +240,20 @@ def _kept_settings() -> Iterator[None]:
     They are the program's, and would change the results of operators that have nothing to do with it. Of
     imports side by side the last that ends puts back what the first one found.
     """
+    me = object()
     with np.errstate():
-        with _settings_lock:
-            kept = _kept[0] if _kept else _settings()
-            _kept.append(kept)
         try:
+            with _settings_lock:
+                _kept[me] = next(iter(_kept.values())) if _kept else _settings()
             yield
         finally:
             with _settings_lock:
-                _kept.pop()
-                if not _kept:
+                kept = _kept.pop(me, None)
+                if kept is not None and not _kept:
                     kept.close()
 
 
-_kept: Final[list[ExitStack]] = []
+_kept: Final[dict[object, ExitStack]] = {}
 """One entry for each import that is going on: all of them what puts the process's settings back."""
 _settings_lock: Final = new_lock()
 
