@@ -77,7 +77,7 @@ class nonzero(ShapedByValues):
     contract = Contract(reference=lambda x: np.argwhere(x), nan_policy="NaN is not 0")
 
     def length(self, *arrays: Array) -> int:
-        """How many are not 0."""
+        """Number of elements that are not 0."""
         return int(np.count_nonzero(arrays[0]))
 
     def forward(x: Array, output: Array) -> None:
@@ -96,7 +96,7 @@ def _parts(shape: Shape, axis: int | None) -> Shape:
 
 
 def _unique(data: Array, index: bool, inverse: bool, counts: bool, axis: int | None) -> list[Array]:
-    """What NumPy finds, with the axis of different parts in front."""
+    """Results of `numpy.unique`, with the axis of different parts in front."""
     found = np.unique(data, index, inverse, counts, axis)
     values, *others = found if isinstance(found, tuple) else (found,)
     return [values if axis is None else np.moveaxis(values, axis, 0), *others]
@@ -142,7 +142,7 @@ class unique(ShapedByValues):
     )
 
     def length(self, *arrays: Array) -> int:
-        """How many are different."""
+        """Number of different ones."""
         return len(_unique(arrays[0], False, False, False, self.axis)[0])
 
     def forward(
@@ -158,7 +158,7 @@ class unique(ShapedByValues):
 
 @operator("bincount")
 class bincount(ShapedByValues):
-    """How often each number from 0 on comes, or the sum of its weights, which is added in double precision.
+    """Counts of all numbers from 0 on, or sums of their weights, which are added in double precision.
 
     `d output / d weights` is 1 at the number of each weight.
 
@@ -209,6 +209,6 @@ class bincount(ShapedByValues):
 
     @gradient(when=lambda prop: prop.has_weights)
     def weights_grad(output_grad: Array, data: Array) -> Array:
-        """That of the sum to which it was added."""
+        """The gradient of the sum to which it was added."""
         # A trace is tried with made-up numbers, which may be beyond the output.
         return output_grad[np.minimum(data.astype(np.int64), len(output_grad) - 1)]

@@ -1168,7 +1168,7 @@ def broadcast_add(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray
     ...
 
 def broadcast_arrays(*data: NDArray | Sequence[NDArray], out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
-    """The arrays, each repeated to the shape that all broadcast to; each gradient is the sum over repetitions."""
+    """The arrays, each repeated to the shape that all broadcast to; gradients are sums over repetitions."""
     ...
 
 def broadcast_axes(data: NDArray, axis: int | Sequence[int] = (), size: int | Sequence[int] = (), *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1640,7 +1640,7 @@ def median(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: boo
     ...
 
 def meshgrid(*data: NDArray | Sequence[NDArray], indexing: Literal['xy', 'ij'] = 'xy', out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
-    """Coordinates of all points of a grid, from those along each axis; each gradient is the sum over the grid."""
+    """Coordinates of all points of a grid, from those along each axis; gradients are sums over the grid."""
     ...
 
 def min(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -2176,7 +2176,11 @@ def unravel_index(data: NDArray, shape: int | Sequence[int] | None = None, *, ou
     ...
 
 def var(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, ddof: int = 0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`."""
+    """The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`. `sym.var` makes a variable: symbols have it as `variance`."""
+    ...
+
+def variance(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: bool = False, ddof: int = 0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`. `sym.var` makes a variable: symbols have it as `variance`."""
     ...
 
 def where(condition: NDArray, x: NDArray, y: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:

@@ -1125,7 +1125,7 @@ def broadcast_add(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = No
     ...
 
 def broadcast_arrays(*data: Symbol | Sequence[Symbol], name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The arrays, each repeated to the shape that all broadcast to; each gradient is the sum over repetitions."""
+    """The arrays, each repeated to the shape that all broadcast to; gradients are sums over repetitions."""
     ...
 
 def broadcast_axes(data: Symbol = ..., axis: int | Sequence[int] = (), size: int | Sequence[int] = (), *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1597,7 +1597,7 @@ def median(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims
     ...
 
 def meshgrid(*data: Symbol | Sequence[Symbol], indexing: Literal['xy', 'ij'] = 'xy', name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Coordinates of all points of a grid, from those along each axis; each gradient is the sum over the grid."""
+    """Coordinates of all points of a grid, from those along each axis; gradients are sums over the grid."""
     ...
 
 def min(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -2086,6 +2086,10 @@ def unique(data: Symbol = ..., return_index: bool = False, return_inverse: bool 
 
 def unravel_index(data: Symbol = ..., shape: int | Sequence[int] | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The coordinates of each point, from its number."""
+    ...
+
+def variance(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepdims: bool = False, ddof: int = 0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`. `sym.var` makes a variable: symbols have it as `variance`."""
     ...
 
 def where(condition: Symbol = ..., x: Symbol = ..., y: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:

@@ -218,7 +218,7 @@ class Trial:
 
     @property
     def is_shaped_by_values(self) -> bool:
-        """Whether other values of the inputs may give outputs of other shapes."""
+        """Return whether other values of the inputs may give outputs of other shapes."""
         return bool(self.subject.cls(**self.case.params).is_shaped_by_values)
 
     @cached_property
