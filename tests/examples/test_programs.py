@@ -16,6 +16,7 @@ from examples import (
     custom_softmax,
     distributed,
     fine_tuning,
+    gluon_digits,
     gpt,
     gradient_penalty,
     language_model,
@@ -32,6 +33,7 @@ PROGRAMS = (
     compiled,
     custom_softmax,
     fine_tuning,
+    gluon_digits,
     gpt,
     gradient_penalty,
     language_model,
@@ -91,6 +93,14 @@ def test_a_compiled_network_learns_as_an_eager_one() -> None:
 
     assert ours == pytest.approx(eager, abs=0.02)
     assert ours > 0.95
+
+
+@pytest.mark.slow
+def test_a_network_of_blocks_recognizes_digits_also_when_it_was_exported() -> None:
+    ours, exported = gluon_digits.train(5, False)
+
+    assert ours > 0.95
+    assert exported == ours
 
 
 @pytest.mark.slow
