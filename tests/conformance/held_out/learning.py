@@ -1,4 +1,4 @@
-"""What the programs of this folder share: data, weights to start from, a loop, and losses on rows held out.
+"""Parts that the programs of this folder share: data, weights to start from, a loop, losses.
 
 A program is a function of the library, MXNet 1.9.1 or operad, and of `Data`. It trains a network and returns
 its loss on rows that it did not train on. Weights and noise are drawn by NumPy, by name, so both libraries

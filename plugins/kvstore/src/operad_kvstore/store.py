@@ -135,10 +135,7 @@ class KVStore(KVStoreBase):
 
     _set_updater = set_updater
 
-    @property
-    def _updater(self) -> Update | None:
-        """What programs of MXNet look at; `set_updater` sets it."""
-        return self._updates.function
+    _updater = property(lambda self: self._updates.function)  # programs of MXNet look at it
 
     def set_optimizer(self, optimizer: Any) -> None:
         """Let an optimizer move the stored values along the pushed ones."""

@@ -38,7 +38,7 @@ def check_label_shapes(labels: Any, preds: Any, wrap: bool = False, shape: bool 
 
 
 def can_broadcast(*shapes: tuple[int, ...]) -> bool:
-    """Whether arrays of these shapes combine, by NumPy's rule."""
+    """Return whether arrays of these shapes combine, by NumPy's rule."""
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from operad import Symbol
 from operad.errors import FormatError
+
+
+def of_arguments(sym: Symbol) -> dict[str, dict[str, str]]:
+    """The attributes of a symbol's arguments, by name; its operators have some as well."""
+    arguments = {*sym.list_arguments()}
+    return {name: own for name, own in sym.attr_dict().items() if name in arguments}
 
 
 def numbers_of(attributes: Mapping[str, Mapping[str, str]], key: str) -> Iterator[tuple[str, float]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from operad import NDArray, Symbol, nd
 from operad.errors import UnsupportedError
-from operad_optimizer.attributes import numbers_of
+from operad_optimizer.attributes import numbers_of, of_arguments
 from operad_optimizer.lr_scheduler import LRScheduler
 from operad_optimizer.moving import Moving
 from operad_optimizer.notebook import page_of
@@ -83,9 +83,7 @@ class Optimizer(Moving, metaclass=Suggesting):
         self._index_update_count = self._all_index_update_counts[0]
         self.idx2name = dict(param_idx2name or {})
         self.param_dict = dict(param_dict or {})
-        arguments = {*sym.list_arguments()} if sym is not None else set()
-        given = sym.attr_dict() if sym is not None else {}
-        self.sym_attributes = {name: own for name, own in given.items() if name in arguments}
+        self.sym_attributes: dict[str, dict[str, str]] = {} if sym is None else of_arguments(sym)
         self.lr_mult: dict[Index, float] = {}
         self.wd_mult: dict[Index, float] = {}
         self.set_lr_mult({})
