@@ -28,7 +28,7 @@ BOTH := "not slow and not contract"
 # Tests beside the fast ones take up to 30 seconds of processor time, and several times that on a busy machine.
 LONGER := -o timeout=600 -o watchdog_timeout=900
 
-.PHONY: help host setup demo test test-more test-all test-slow test-cupy test-gpu test-pythons test-installs test-arm test-x86 test-next-python bench bench-peers bench-layers check-corpus exports check lint types layers tables changes format release clean
+.PHONY: help host setup demo test test-more test-all test-slow test-cupy test-gpu test-pythons test-installs test-arm test-x86 test-next-python bench bench-peers bench-layers check-corpus exports docs check lint types layers tables changes format release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -49,6 +49,7 @@ test: setup  ## the fast suite: every module, operator and tutorial (minutes on 
 	$(ONE_THREAD) $(PYTEST) $(TEST_ARGS)
 
 test-more: setup  ## the rest of the tests that take seconds: several together, workers, faults, devices
+	@$(HOST) -m tools.workspace docs || echo "without MkDocs: tests of the site are skipped" >&2
 	$(ONE_THREAD) $(PYTEST) -m $(MORE) $(LONGER) $(TEST_ARGS)
 
 test-all: setup  ## both, each test once
@@ -102,6 +103,10 @@ check-corpus: host  ## check functions of PyTorch, JAX and libraries upon them, 
 
 exports: setup  ## check every operator in PyTorch and JAX, and write the page of it
 	$(RUN) -m tests.exports --json build/exports.json --page docs/measurements/exports.md
+
+docs: setup  ## build the documentation as a site, into build/site
+	@$(HOST) -m tools.workspace docs
+	$(RUN) -m tools.site
 
 check: lint types layers tables changes  ## lint, formatting, types, layers, generated tables, changelog
 

@@ -24,9 +24,10 @@ LONG = ("docs/authoring/checks.md", "docs/authoring/publishing.md")
 """Pages on which whole packages are checked, built and installed."""
 BESIDE = (
     "docs/operators/", "docs/interop.md", "docs/porting.md", "docs/publish-once.md",
-    "docs/authoring/kernels.md", "docs/check-your-operator.md", "docs/authoring/migrating-to-0.2.md",
-    "docs/authoring/porting-", "docs/authoring/requests.md", "docs/authoring/resources.md",
-    "docs/authoring/vector-code.md", "docs/fusion.md", "docs/harness.md", "docs/mixed-precision.md",
+    "docs/authoring/kernels.md", "docs/authoring/losses.md", "docs/check-your-operator.md", "docs/data.md",
+    "docs/authoring/migrating-to-0.2.md", "docs/authoring/porting-",
+    "docs/authoring/requests.md", "docs/authoring/resources.md", "docs/authoring/vector-code.md",
+    "docs/fusion.md", "docs/harness.md", "docs/mixed-precision.md",
 )  # fmt: skip
 """Pages of examples from docstrings, which the tests of the plugins run too, pages with many commands, and
 pages to look things up in; the tutorials stay with the fast tests."""

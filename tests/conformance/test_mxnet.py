@@ -40,8 +40,8 @@ def compared() -> dict[str, list[Check]]:
     return found
 
 
-AGAIN = ("add", "bound", "files")
-"""Aspects that run the cases again: added to gradients, bound to an executor, and written to files."""
+AGAIN = ("gradient", "add", "bound", "files")
+"""Aspects that run the cases again: with gradients, added to others, bound to an executor, and from files."""
 
 
 def misjudged(operator: str, *, again: bool) -> list[str]:
@@ -57,23 +57,23 @@ ignore_undefined = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy
 
 @ignore_undefined
 @each_operator
-def test_facts_calls_and_gradients_are_those_of_mxnet(operator: str) -> None:
+def test_facts_and_calls_are_those_of_mxnet(operator: str) -> None:
     assert misjudged(operator, again=False) == []
 
 
 @pytest.mark.more
 @ignore_undefined
 @each_operator
-def test_added_gradients_executors_and_files_are_those_of_mxnet(operator: str) -> None:
+def test_gradients_executors_and_files_are_those_of_mxnet(operator: str) -> None:
     assert misjudged(operator, again=True) == []
 
 
 def walk_of(check: Check) -> Callable[[str], None]:
     """The test that walks a check."""
     return (
-        test_added_gradients_executors_and_files_are_those_of_mxnet
+        test_gradients_executors_and_files_are_those_of_mxnet
         if check.aspect in AGAIN
-        else test_facts_calls_and_gradients_are_those_of_mxnet
+        else test_facts_and_calls_are_those_of_mxnet
     )
 
 

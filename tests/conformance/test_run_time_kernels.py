@@ -63,10 +63,14 @@ def operators() -> list[str]:
     return [name for name in sorted(registry.list_operators()) if _has_values(name)]
 
 
-def cases() -> list[tuple[str, str]]:
-    """Operators with a form, each in the types that it has."""
+def cases() -> list[Any]:
+    """Operators with a form, each in the types that it has; in the fast suite, in single precision."""
     every = [(name, dtype) for name in operators() if name not in WITHOUT for dtype in TOLERANCE]
-    return [one for one in every if one not in OTHER_TYPES]
+    return [
+        pytest.param(*one, marks=() if one[1] == "float32" else pytest.mark.more)
+        for one in every
+        if one not in OTHER_TYPES
+    ]
 
 
 def _has_values(name: str) -> bool:

@@ -29,7 +29,7 @@ def wanted(name):
     return [*(("data",) if arrays is None else arrays), *words]
 
 
-@pytest.mark.parametrize("face", [nd, sym], ids=["nd", "sym"])
+@pytest.mark.parametrize("face", [nd, pytest.param(sym, marks=pytest.mark.more)], ids=["nd", "sym"])
 def test_functions_show_what_their_operators_declare(face):
     for name in NAMES:
         function = getattr(face, name)

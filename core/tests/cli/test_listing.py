@@ -18,6 +18,7 @@ from operad.cli.listing import to_json
 WORDS = {
     "ops": (),
     "plugins": ("--broken",),
+    "search": ("dense",),
     "describe": ("Dense",),
     "why": ("Dense",),
     "doctor": (),

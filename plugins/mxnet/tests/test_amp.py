@@ -24,6 +24,7 @@ def casts(symbol: od.Symbol) -> list[str]:
     return [name.removesuffix("_output") for name in names if "_amp_cast_" in name]
 
 
+@pytest.mark.more
 def test_products_are_cast_to_half_and_what_loses_digits_back() -> None:
     assert casts(amp.convert_symbol(network())) == [
         *(

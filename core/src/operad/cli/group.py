@@ -21,6 +21,7 @@ from operad.cli.ops import ops
 from operad.cli.page import visible
 from operad.cli.plugin_commands import BrokenCommand, plugin_command, plugin_commands
 from operad.cli.plugins import plugins
+from operad.cli.search import search
 from operad.cli.stubs import stubs
 from operad.cli.why import why
 from operad.errors import BrokenPluginError, OperadError
@@ -145,5 +146,5 @@ def main(traceback: bool) -> None:
     """
 
 
-for _command in (ops, describe, plugins, why, doctor, stubs):
+for _command in (ops, describe, plugins, search, why, doctor, stubs):
     main.add_command(_command)

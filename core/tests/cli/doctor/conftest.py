@@ -7,6 +7,16 @@ import pytest
 from operad import config, registry
 
 
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path, monkeypatch):
+    """A cache without files: the doctor counts them, and a machine on which tests ran has ten thousands."""
+    monkeypatch.setenv("OPERAD_CACHE_DIR", str(tmp_path / "no-cache"))
+    config.settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    config.settings.cache_clear()
+
+
 @pytest.fixture
 def findings(run_json):
     """What the doctor finds about a subject: pairs of level and text."""

@@ -117,6 +117,7 @@ def test_a_plugin_is_checked_in_several_processes(plugin, run_json):
     assert [bool(op["red_ids"]) for op in found["operators"]] == [False, True]
 
 
+@pytest.mark.more
 def test_several_plugins_are_checked(plugin, run, run_json):
     wanted = ["--plugin", "acme-squares", "--plugin", "operad-smooth-l1"]
     found = run_json("check", *wanted, "--explain-cases", "--jobs", "1")
@@ -201,6 +202,7 @@ def test_an_example_is_written_into_the_docstring(plugin, run, tmp_path):
     assert "its docstring has an example" in again.stdout
 
 
+@pytest.mark.more
 def test_echoes_are_folded_under_their_cause(plugin, run_json):
     (checked,) = run_json("check", "acme_wrong")["operators"]
     assert {o["check_id"]: o["echo_of"] for o in checked["outcomes"] if o["red_id"]}["B302"] == "B301"

@@ -100,6 +100,7 @@ def test_what_is_undeclared_exits_with_0_and_says_what_to_declare(program, run):
     assert "want a declaration" in (program.parent / "report.html").read_text()
 
 
+@pytest.mark.more
 def test_strict_fails_for_it_and_a_baseline_keeps_it(program, run):
     words = ("check", "acme_sigmoid", "--module", program, "--first", "--strict", "--baseline", "known.json")
     assert run(*words).exit_code == 0

@@ -8,6 +8,8 @@ import os
 import platform
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
@@ -218,7 +220,7 @@ def gpu_count() -> int:
 def cache(folder: Path) -> Cache:
     """Contents of the cache folder."""
     exists = folder.is_dir()
-    files = [path for path in folder.rglob("*") if path.is_file()] if exists else []
+    sizes_bytes = list(_sizes_of_files(folder))
     nearest = next((path for path in (folder, *folder.parents) if path.exists()), folder)
     writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
     problem = None if writable else f"the cache folder {folder} cannot be written"
@@ -227,8 +229,15 @@ def cache(folder: Path) -> Cache:
             cache_files.private_path(folder / "any")
     except OSError as error:
         problem = str(error)
-    size_bytes = sum(path.stat().st_size for path in files)
-    return Cache(str(folder), exists, writable, problem, len(files), size_bytes)
+    return Cache(str(folder), exists, writable, problem, len(sizes_bytes), sum(sizes_bytes))
+
+
+def _sizes_of_files(folder: Path) -> Iterator[int]:
+    """Bytes of each file below a folder; of ten thousands, so each is looked at once."""
+    for at, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # other processes remove files meanwhile
+                yield os.stat(os.path.join(at, name)).st_size
 
 
 def _version(distribution: str) -> str | None:

@@ -29,6 +29,7 @@ from operad_check.commands.check.records import CheckRun
 from operad_check.commands.check.round import Round
 from operad_check.commands.check.source import Source
 from operad_check.commands.check.watch import Files, WatchedRuns, folders_of, watched
+from operad_check.commands.check.wheel import checked_into, refuse_beside
 from operad_check.reporting.html import page as html_page
 from operad_check.running.chosen import operators_of
 
@@ -137,6 +138,14 @@ def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Only operators that were red when they were last checked: of those named, or of all.",
 )
 @click.option(
+    "--into-wheel",
+    "wheel",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Check the operators of this wheel, without installing it, and write the report into it, where "
+    "operad-index finds it.",
+)
+@click.option(
     "--watch",
     "watches",
     is_flag=True,
@@ -167,6 +176,7 @@ def check(
     seed: int,
     until_red: bool,
     only_red: bool,
+    wheel: Path | None,
     watches: bool,
 ) -> CheckRun | MutationRun | WatchedRuns:
     """Check whether operators keep their contract.
@@ -182,6 +192,22 @@ def check(
     With --torch, --jax or --numpy, and --line, a function of that library is checked; --param then gives
     further arguments of the call.
     """
+    if wheel is not None:
+        others = {
+            "NAME": names,
+            "--module": module,
+            "--plugin": distributions,
+            "--all": is_all,
+            "--html": html,
+        }
+        refuse_beside({**others, "--watch": watches, "--mutate": mutants, "--line": line})
+        options = [
+            word
+            for name, value in (("--profile", profile), ("--jobs", jobs))
+            if value
+            for word in (name, str(value))
+        ]
+        return checked_into(wheel, *options, *(["--strict"] if is_strict else []))
     library = _library({"jax": jax, "numpy": numpy, "torch": torch}, line, gradient, params)
     if library is not None:
         if names or module is not None or writes or watches or mutants is not None:
