@@ -98,7 +98,7 @@ bench-peers: setup  ## time operad beside PyTorch, JAX and MXNet, and write the 
 bench-layers: setup  ## time convolutions pass by pass, beside PyTorch and MXNet, and write the page of it
 	$(RUN) -m tests.benchmarks.convolution --page docs/measurements/convolution.md $(BENCH_ARGS)
 
-check-corpus: host  ## check functions of PyTorch and JAX, in an environment of their own, and write the page of it
+check-corpus: host  ## check functions of PyTorch, JAX and libraries upon them, in an environment of their own, and write their pages
 	@$(HOST) -m tests.corpus
 
 exports: setup  ## check every operator in PyTorch and JAX, and write the page of it

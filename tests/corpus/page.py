@@ -1,4 +1,8 @@
-"""Write `docs/measurements/check-corpus.md` from the results of a run and `triage.toml`."""
+"""Write the pages of the corpus from the results of a run and `triage.toml`.
+
+`docs/measurements/check-corpus.md` has the libraries of arrays, and `docs/measurements/corpus.md` those
+built upon them, and the functions that were written for the corpus.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,29 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from tests.corpus.tables import BACKENDS
 from tools.workspace import ROOT
 
-PAGE: Final = ROOT / "docs/measurements/check-corpus.md"
+FOLDER: Final = ROOT / "docs/measurements"
 TRIAGE: Final = Path(__file__).with_name("triage.toml")
 VERDICTS: Final = ("fault", "known", "range", "by design", "ours")
-_TITLES: Final = {"torch": "PyTorch", "jax": "JAX"}
+_TITLES: Final = {
+    "torch": "PyTorch",
+    "jax": "JAX",
+    "kornia": "kornia",
+    "torchvision": "torchvision",
+    "own_torch": "`autograd.Function`s written for the corpus",
+    "optax": "optax",
+    "flax": "flax",
+    "own_jax": "`custom_vjp`s written for the corpus",
+}
+PAGES: Final = {
+    "check-corpus.md": ("torch", "jax"),
+    "corpus.md": tuple(name for name in _TITLES if name not in ("torch", "jax")),
+}
 
 _HEAD: Final = """\
-# The checks on functions of PyTorch and JAX
+# The checks on functions of {title}
 
 Written by `make check-corpus` from the functions of `tests/corpus/` and the verdicts of
 `tests/corpus/triage.toml`. Each function has its line and nothing else: no reference, and a domain where not
@@ -37,13 +55,18 @@ Each red entry was looked at, and a function counts under the first of these tha
   itself; the result or its gradient would fit. Most are of float16.
 * **by design**: what the function does is what it means to do.
 * **ours**: the check is wrong; a false alarm.
+
+*Hard* and *undeclared* are functions that have such findings beside; neither is an accusation. A program
+that *cannot run* lacks a name or a module. A function has 120 s of processor time. *16 of 115*: the others
+of the table have not been run; `make check-corpus` goes on with them.
 """
 
 
 def rows(library: str) -> list[dict[str, Any]]:
     """Results of a library's functions; none where they were not checked."""
     file = ROOT / f"build/corpus-{library}.jsonl"
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    found = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    return list({row["name"]: row for row in found}.values())
 
 
 def causes(row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -58,7 +81,18 @@ def causes(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 def totals(found: dict[str, list[dict[str, Any]]], triage: dict[str, Any]) -> Iterator[str]:
     """The table of all libraries."""
-    columns = ["library", "functions", "green", *VERDICTS, "false alarm", "median s", "most s"]
+    columns = [
+        "library",
+        "functions",
+        "green",
+        "hard",
+        "undeclared",
+        *VERDICTS,
+        "false alarm",
+        "programs that cannot run",
+        "median s",
+        "most s",
+    ]
     yield f"\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|"
     for library, rows_found in found.items():
         named = {row["name"]: verdicts(triage.get(library, {}), row) for row in rows_found}
@@ -66,24 +100,45 @@ def totals(found: dict[str, list[dict[str, Any]]], triage: dict[str, Any]) -> It
         alarms = sum("ours" in each for each in named.values())
         seconds = sorted(row["seconds"] for row in rows_found)
         total = len(import_module(f"tests.corpus.of_{library}").TABLE)
-        counts = " | ".join(str(first[name]) for name in VERDICTS)
-        yield (
-            f"| {_title(library, rows_found)} | {len(rows_found)} of {total} | "
-            f"{len(named) - first.total()} | {counts} | "
-            f"{100 * alarms / len(named):.1f} % | {median(seconds):.1f} | {seconds[-1]:.1f} |"
-        )
+        cells = [
+            _title(library, rows_found),
+            f"{len(rows_found)} of {total}",
+            len(named) - first.total(),
+            _with(rows_found, "hard"),
+            _with(rows_found, "undeclared"),
+            *(first[name] for name in VERDICTS),
+            f"{100 * alarms / len(named):.1f} %",
+            _lame(rows_found),
+            f"{median(seconds):.1f}",
+            f"{seconds[-1]:.1f}",
+        ]
+        yield f"| {' | '.join(map(str, cells))} |"
     yield "\nA false alarm is a function with any entry that is *ours*."
-    yield from _by_gradcheck(found.get("torch", []), triage.get("torch", {}))
+    on_torch = {name: each for name, each in found.items() if BACKENDS[name] == "torch"}
+    yield from _by_gradcheck(on_torch, triage)
 
 
-def _by_gradcheck(found: list[dict[str, Any]], triage: dict[str, Any]) -> Iterator[str]:
+def _with(found: list[dict[str, Any]], verdict: str) -> int:
+    """Number of functions that have a finding of a verdict which does not count as red."""
+    return sum(bool(row.get(verdict)) for row in found)
+
+
+def _lame(found: list[dict[str, Any]]) -> int:
+    """Number of printed programs that end before they compare."""
+    programs = [outcome.get("program", "") for row in found for outcome in row["outcomes"]]
+    return sum(program.startswith("cannot run") for program in programs)
+
+
+def _by_gradcheck(found: dict[str, list[dict[str, Any]]], triage: dict[str, Any]) -> Iterator[str]:
     """The sentence on functions of which `gradcheck` refuses some case."""
-    shown = [row for row in found if row.get("gradcheck")]
-    wrong = [row for row in shown if verdicts(triage, row) & {"fault", "known"}]
-    green = [row for row in shown if not row["red"]]
+    shown = [
+        (library, row) for library, rows_found in found.items() for row in rows_found if row.get("gradcheck")
+    ]
+    wrong = [row for name, row in shown if verdicts(triage.get(name, {}), row) & {"fault", "known"}]
+    green = [row for _, row in shown if not row["red"]]
     refused, alarmed = (sum(row["gradcheck"][0] > 0 for row in rows) for rows in (wrong, green))
     yield (
-        f"`gradcheck` refuses a case of {refused} of the {len(wrong)} functions of PyTorch "
+        f"`gradcheck` refuses a case of {refused} of the {len(wrong)} functions of PyTorch's arrays "
         f"that are a fault or known,\nand one of {alarmed} of the {len(green)} that are green."
     )
 
@@ -94,7 +149,8 @@ def verdicts(triage: dict[str, Any], row: dict[str, Any]) -> set[str]:
 
 
 def _title(library: str, found: list[dict[str, Any]]) -> str:
-    return f"{_TITLES[library]} {next((row['version'] for row in found if 'version' in row), '')}".strip()
+    version = next((row["version"] for row in found if "version" in row), "")
+    return f"{_TITLES[library]} {version}".strip() if library == BACKENDS[library] else _TITLES[library]
 
 
 def section(library: str, found: list[dict[str, Any]], triage: dict[str, Any]) -> Iterator[str]:
@@ -147,13 +203,17 @@ def _cell(text: str) -> str:
 
 
 def main() -> int:
-    """Write the page."""
+    """Write the pages of which there is some result."""
     triage = tomllib.loads(TRIAGE.read_text())
-    found = {library: rows_found for library in _TITLES if (rows_found := rows(library))}
-    parts = [_HEAD, *totals(found, triage)]
-    for library, rows_found in found.items():
-        parts += section(library, rows_found, triage.get(library, {}))
-    PAGE.write_text("\n".join(parts).rstrip() + "\n")
+    for page, libraries in PAGES.items():
+        found = {library: rows_found for library in libraries if (rows_found := rows(library))}
+        if not found:
+            continue
+        title = "PyTorch and JAX" if page == "check-corpus.md" else "libraries built upon PyTorch and JAX"
+        parts = [_HEAD.format(title=title), *totals(found, triage)]
+        for library, rows_found in found.items():
+            parts += section(library, rows_found, triage.get(library, {}))
+        (FOLDER / page).write_text("\n".join(parts).rstrip() + "\n")
     return 0
 
 

@@ -11,6 +11,7 @@ import torch
 
 from operad_check.foreign.backend import Array, Function, Pull, TransformingBackend
 from operad_check.foreign.transforms import TRANSFORMATIONS, replaced
+from operad_check.trials.violation import Refusal
 from operad_check_torch.checks import OWN
 from operad_check_torch.syntax import TorchSyntax
 
@@ -116,7 +117,7 @@ class TorchBackend(TransformingBackend):
                     materialize_grads=True,
                 )
                 if any(_refuses(one) for one in found):
-                    raise NotImplementedError("the function is marked with once_differentiable")
+                    raise Refusal("the function is marked with once_differentiable")
                 return found
 
         return gradient
