@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import operad as od
-from examples.gpt import Size, logits
+from examples.gpt import Layers, Size
 from examples.lenet import network as lenet
 
 S = od.sym
+
+GPT = Size(layers=2, width=64, heads=4, steps=32)
 
 
 class Network(NamedTuple):
@@ -137,7 +139,7 @@ NETWORKS: Mapping[str, Network] = {
         lstm(), {"data": ("N", 12), "state": (2, "N", 24), "state_cell": (2, "N", 24)}, {"data": 50}
     ),
     "gpt": Network(
-        logits(60, Size(layers=2, width=64, heads=4, steps=32)), {"data": ("N", 32)}, {"data": 60}
+        Layers(mx.sym, mx.sym.var, 60, GPT).logits(mx.sym.var("data")), {"data": ("N", 32)}, {"data": 60}
     ),
     "detector": Network(detector(), {"data": ("N", 3, 32, 32)}),
     "detector_boxes": Network(detector(suppress=True), {"data": (4, 3, 32, 32)}),

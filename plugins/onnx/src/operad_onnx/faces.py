@@ -1,7 +1,7 @@
 """`mx.contrib.onnx` and `mx.onnx`: MXNet's functions over `export` and `load`.
 
-Source: python/mxnet/contrib/onnx and python/mxnet/onnx. Differs: an input of an integer type keeps it; options
-of MXNet's own converter are taken and mean nothing.
+Source: python/mxnet/contrib/onnx and python/mxnet/onnx. Differs: an input of an integer type keeps it;
+options of MXNet's own converter are taken and mean nothing.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def import_model(model_file: PathLike) -> tuple[Symbol, dict[str, Any], dict[str
 
 @boundary
 def import_to_gluon(model_file: PathLike, ctx: Any = None) -> Any:
-    """A block of Gluon that computes what an ONNX file says, with its weights on `ctx` (a context, or several).
+    """A block of Gluon that computes what an ONNX file says, with its weights on one context or several.
 
     Raises:
         OperadError: operad-gluon is not installed; the message says what to install.
