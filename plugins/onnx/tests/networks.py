@@ -138,9 +138,7 @@ NETWORKS: Mapping[str, Network] = {
     "lstm": Network(
         lstm(), {"data": ("N", 12), "state": (2, "N", 24), "state_cell": (2, "N", 24)}, {"data": 50}
     ),
-    "gpt": Network(
-        Layers(S, S.var, 60, GPT).logits(S.var("data")), {"data": ("N", 32)}, {"data": 60}
-    ),
+    "gpt": Network(Layers(S, S.var, 60, GPT).logits(S.var("data")), {"data": ("N", 32)}, {"data": 60}),
     "detector": Network(detector(), {"data": ("N", 3, 32, 32)}),
     "detector_boxes": Network(detector(suppress=True), {"data": (4, 3, 32, 32)}),
 }

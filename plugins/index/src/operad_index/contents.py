@@ -10,12 +10,12 @@ from typing import Final
 
 import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from operad.cli.search import FORMAT, OPERATORS, Index, IndexedChecks, IndexedPlugin, first_lines
 from operad.cli.wheels import REPORT, Wheel, open_wheel
 from operad.errors import FormatError, OperadError
-from operad.registry.plugins import normalized
 
 _PREFIX: Final = "operad."
 
@@ -31,7 +31,7 @@ def index_of(wheels: Iterable[Path]) -> Index:
             unreadable[path.name] = str(error)
             continue
         if plugin.provides:
-            found.setdefault(normalized(plugin.name), []).append(plugin)
+            found.setdefault(canonicalize_name(plugin.name), []).append(plugin)
     return Index(FORMAT, [_newest(found[name]) for name in sorted(found)], unreadable)
 
 
