@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -97,7 +97,8 @@ def _parts(shape: Shape, axis: int | None) -> Shape:
 
 def _unique(data: Array, index: bool, inverse: bool, counts: bool, axis: int | None) -> list[Array]:
     """Results of `numpy.unique`, with the axis of different parts in front."""
-    found = np.unique(data, index, inverse, counts, axis)
+    numpy_unique: Any = np.unique
+    found = numpy_unique(data, index, inverse, counts, axis)
     values, *others = found if isinstance(found, tuple) else (found,)
     return [values if axis is None else np.moveaxis(values, axis, 0), *others]
 
@@ -198,7 +199,7 @@ class bincount(ShapedByValues):
         numbers = arrays[0]
         if numbers.size and int(numbers.min()) < 0:
             raise IndexOutOfRangeError(f"bincount: data has {int(numbers.min())}, expected numbers from 0 on")
-        return max(int(numbers.max()) + 1 if numbers.size else 0, self.minlength)
+        return max(int(numbers.max()) + 1 if numbers.size else 0, int(self.minlength))
 
     def forward(data: Array, weights: Array | None, output: Array) -> None:
         """Count, or add up."""

@@ -57,8 +57,8 @@ class Product(OperatorProperty):
 
     def computed(self, arrays: Sequence[Array], output: Array, *multiply: Any) -> None:
         """Write the contraction."""
-        found = contract(self.contraction(*(array.shape for array in arrays)), arrays, *multiply)
-        output[...] = found.reshape(output.shape)
+        terms = self.contraction(*(array.shape for array in arrays))
+        output[...] = contract(terms, arrays, *multiply).reshape(output.shape)
 
     def slope(self, output_grad: Array, arrays: Sequence[Array], number: int) -> Array:
         """The gradient of one of the arrays."""
@@ -288,8 +288,7 @@ class kron(ProductOfTwo):
 
     def shaped(self, *shapes: Shape) -> Shape:
         """The product on each axis."""
-        rank = max(map(len, shapes))
-        whole = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+        whole = [(1,) * (max(map(len, shapes)) - len(shape)) + shape for shape in shapes]
         return tuple(one * other for one, other in zip(*whole, strict=True))
 
 

@@ -58,7 +58,7 @@ class BatchNormWithReLU(BatchNorm):
         return
 
     @gradient("data", "gamma", "beta", when=lambda prop: not prop.fix_gamma)
-    def gradients(
+    def gradients(  # type: ignore[override]
         self, op_ctx: OpContext, is_train: bool, output_grad: Array, data: Array, gamma: Array, output: Array,
         mean: Array, var: Array, data_grad: Array, gamma_grad: Array, beta_grad: Array,
         wanted: frozenset[str],
@@ -70,7 +70,7 @@ class BatchNormWithReLU(BatchNorm):
         )
 
     @gradient("data", "beta", when=lambda prop: prop.fix_gamma and not is_affine(prop))
-    def gradients_without_gamma(
+    def gradients_without_gamma(  # type: ignore[override]
         self, op_ctx: OpContext, is_train: bool, output_grad: Array, data: Array, output: Array, mean: Array,
         var: Array, data_grad: Array, beta_grad: Array, wanted: frozenset[str],
     ) -> None:  # fmt: skip
@@ -81,12 +81,16 @@ class BatchNormWithReLU(BatchNorm):
         )
 
     @gradient("data", when=is_affine)
-    def affine_data_gradient(self, output_grad: Array, output: Array, var: Array) -> Array:
+    def affine_data_gradient(  # type: ignore[override]
+        self, output_grad: Array, output: Array, var: Array
+    ) -> Array:
         """`d/dx = r`, where the output is above 0."""
         return output_grad * (output > 0) * self.rate(var).reshape(self.groups(output.shape).vector)
 
     @gradient("beta", when=is_affine)
-    def affine_beta_gradient(self, output_grad: Array, output: Array) -> Array:
+    def affine_beta_gradient(  # type: ignore[override]
+        self, output_grad: Array, output: Array
+    ) -> Array:
         """`d/dbeta = 1`, where the output is above 0."""
         return blocked_sum(output_grad * (output > 0), self.groups(output.shape).axes)
 
