@@ -90,3 +90,16 @@ def test_gradients_drop_the_shares_that_the_output_dropped() -> None:
     np.testing.assert_allclose(by_gradient, by_output, rtol=1e-12)
     plain = od.nd.attention(query, key, value, group_size=2).asnumpy()
     assert not np.allclose(output.asnumpy(), plain)
+
+
+@pytest.mark.parametrize("name", ["attention", "cached_attention"])
+def test_its_cost_has_its_products_so_that_recompute_leaves_it_alone(name: str) -> None:
+    heads, steps, width = 4, 256, 64
+    variables = [od.sym.var(each) for each in ("query", "key", "value", "offset")]
+    params = {"max_length": 2 * steps} if name == "cached_attention" else {}
+    net = getattr(od.sym, name)(*variables[: 3 + len(params)], **params)
+    prop, shape = net.graph.op_nodes[0].op, (8, heads, steps, width)
+
+    cost = prop.cost([shape, shape, shape, (1,)][: 3 + len(params)], [shape])
+
+    assert cost.product_flops == 8 * heads * steps * steps * 4 * width
