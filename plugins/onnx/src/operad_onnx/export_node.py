@@ -13,6 +13,7 @@ import operad
 from operad.errors import UnsupportedError
 from operad.operator import OperatorProperty
 from operad_onnx.element_types import number_of
+from operad_onnx.names import unique
 
 Lengths = tuple[int | None, ...]
 
@@ -60,12 +61,7 @@ class Sink:
 
     def unique(self, name: str) -> str:
         """A name that no value has, like `name`."""
-        made, count = name, 0
-        while made in self._names:
-            count += 1
-            made = f"{name}_{count}"
-        self._names.add(made)
-        return made
+        return unique(name, self._names)
 
     def constant(self, value: np.ndarray[Any, Any], hint: str) -> str:
         """Name of a constant; equal ones are kept once."""

@@ -11,6 +11,7 @@ import operad
 from operad.errors import UnsupportedError
 from operad.graph import Entry, OpNode
 from operad.symbol import Symbol
+from operad_onnx.names import unique
 
 _NUM_PROBES: Final = 2
 
@@ -64,12 +65,7 @@ class Scope:
 
     def unique(self, name: str) -> str:
         """A name that no node has yet, like `name`."""
-        made, count = name, 0
-        while made in self._names:
-            count += 1
-            made = f"{name}_{count}"
-        self._names.add(made)
-        return made
+        return unique(name, self._names)
 
     def parameter(self, name: str, array: np.ndarray[Any, Any]) -> Symbol:
         """A variable whose array is known."""
