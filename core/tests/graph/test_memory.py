@@ -22,10 +22,11 @@ from operad.graph import (
     Variable,
 )
 from operad.graph.memory import plan_memory
-from operad.graph.verify import check_plan
 from operad.op import OpReq
 
 FLOAT32 = np.dtype(np.float32)
+
+check_plan = pytest.importorskip("operad_passes", reason="it checks memory plans").check_plan
 
 
 @given(networks.networks())

@@ -34,6 +34,7 @@ from operad.graph.ir import rewrite as rewrite
 from operad.graph.ir import topological_order as topological_order
 from operad.graph.kernels import choose_kernels as choose_kernels
 from operad.graph.kernels import kernel_costs as kernel_costs
+from operad.graph.liveness import inplace_pairs as inplace_pairs
 from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan
 from operad.graph.packing import pack as pack

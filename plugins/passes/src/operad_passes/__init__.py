@@ -5,3 +5,4 @@ from operad_passes.facts import carried as carried
 from operad_passes.flow import minimum_cut as minimum_cut
 from operad_passes.repeat import Repetition as Repetition
 from operad_passes.repeat import repetition as repetition
+from operad_passes.verify import check_plan as check_plan

@@ -17,10 +17,7 @@ from bisect import bisect_left
 from typing import final
 
 from operad.errors import GraphError
-from operad.graph.ir import Entry, Node, OpNode, Variable
-from operad.graph.liveness import inplace_pairs
-from operad.graph.memory import MemoryPlan
-from operad.graph.schedule import values_read
+from operad.graph import Entry, MemoryPlan, Node, OpNode, Variable, inplace_pairs, values_read
 from operad.op import OpReq
 
 

@@ -19,8 +19,8 @@ from core.tests.graph.planned import planned, scheduled
 from operad.device import cpu
 from operad.errors import GraphError
 from operad.graph.memory import Placement, plan_memory
-from operad.graph.verify import check_plan
 from operad.op import OpReq
+from operad_passes import check_plan
 
 
 @given(networks.networks(), st.data())
