@@ -97,7 +97,7 @@ def fitted(
 
 
 def outputs(mx: Any, module: Any, inputs: Mapping[str, Any]) -> list[Any]:
-    """What a module gives for arrays, an array for each output."""
+    """Outputs of a module for arrays, an array for each."""
     found = module.predict(mx.io.NDArrayIter(dict(inputs), None, BATCH), always_output_list=True)
     return [each.asnumpy() for each in found]
 

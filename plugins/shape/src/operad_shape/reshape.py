@@ -87,7 +87,7 @@ class Reshape(SameOrder):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What the codes say of data without some lengths, too."""
+        """Apply the codes to data without some lengths, too."""
         (data,), (output,), states = super().infer_shape(in_shapes)
         return [data], [output or partly_reshaped(data, self.shape, self.reverse)], states
 

@@ -1747,7 +1747,7 @@ def one_hot(indices: NDArray, depth: int, on_value: float = 1.0, off_value: floa
     """For each number, a row with `on_value` at that position and `off_value` elsewhere."""
     ...
 
-def ones_like(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+def ones_like(data: NDArray, dtype: DTypeLike = 'float32', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Ones in the shape and element type of `x`."""
     ...
 
@@ -2187,6 +2187,6 @@ def where(condition: NDArray, x: NDArray, y: NDArray, *, out: NDArray | Sequence
     """The elements of `x` where the condition is not 0, and those of `y` elsewhere."""
     ...
 
-def zeros_like(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+def zeros_like(data: NDArray, dtype: DTypeLike = 'float32', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Zeros in the shape and element type of `x`."""
     ...

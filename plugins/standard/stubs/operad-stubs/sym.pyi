@@ -1704,7 +1704,7 @@ def one_hot(indices: Symbol = ..., *, depth: int, on_value: float = 1.0, off_val
     """For each number, a row with `on_value` at that position and `off_value` elsewhere."""
     ...
 
-def ones_like(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+def ones_like(data: Symbol = ..., dtype: DTypeLike = 'float32', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Ones in the shape and element type of `x`."""
     ...
 
@@ -2096,6 +2096,6 @@ def where(condition: Symbol = ..., x: Symbol = ..., y: Symbol = ..., *, name: st
     """The elements of `x` where the condition is not 0, and those of `y` elsewhere."""
     ...
 
-def zeros_like(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+def zeros_like(data: Symbol = ..., dtype: DTypeLike = 'float32', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Zeros in the shape and element type of `x`."""
     ...
