@@ -89,7 +89,9 @@ class Reshape(SameOrder):
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """Apply the codes to data without some lengths, too."""
         (data,), (output,), states = super().infer_shape(in_shapes)
-        return [data], [output or partly_reshaped(data, self.shape, self.reverse)], states
+        if output is None:
+            output = partly_reshaped(data, self.shape, self.reverse)
+        return [data], [output], states
 
 
 @operator("Flatten")
