@@ -784,7 +784,7 @@ def _npi_arctan2(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray]
     ...
 
 def _npi_bincount(data: NDArray, weights: NDArray = ..., minlength: int = 0, has_weights: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """How often each number from 0 on comes, or the sum of its weights, which is added in double precision."""
+    """Counts of all numbers from 0 on, or sums of their weights, which are added in double precision."""
     ...
 
 def _npi_bitwise_and(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1144,7 +1144,7 @@ def bce_with_logits(data: NDArray, label: NDArray, *, out: NDArray | Sequence[ND
     ...
 
 def bincount(data: NDArray, weights: NDArray = ..., minlength: int = 0, has_weights: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """How often each number from 0 on comes, or the sum of its weights, which is added in double precision."""
+    """Counts of all numbers from 0 on, or sums of their weights, which are added in double precision."""
     ...
 
 def bitwise_and(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:

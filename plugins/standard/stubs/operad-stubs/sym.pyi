@@ -741,7 +741,7 @@ def _npi_arctan2(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = Non
     ...
 
 def _npi_bincount(data: Symbol = ..., weights: Symbol = ..., minlength: int = 0, has_weights: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """How often each number from 0 on comes, or the sum of its weights, which is added in double precision."""
+    """Counts of all numbers from 0 on, or sums of their weights, which are added in double precision."""
     ...
 
 def _npi_bitwise_and(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1101,7 +1101,7 @@ def bce_with_logits(data: Symbol = ..., label: Symbol = ..., *, name: str | None
     ...
 
 def bincount(data: Symbol = ..., weights: Symbol = ..., minlength: int = 0, has_weights: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """How often each number from 0 on comes, or the sum of its weights, which is added in double precision."""
+    """Counts of all numbers from 0 on, or sums of their weights, which are added in double precision."""
     ...
 
 def bitwise_and(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
