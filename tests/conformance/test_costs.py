@@ -7,7 +7,7 @@ import pytest
 
 from operad import registry
 from operad.cli.samples import sample_property, sample_shapes
-from operad.errors import OperadError
+from operad.errors import DTypeError, OperadError
 from operad.operator import ScalarForm
 from operad_sdk import OperatorProperty
 from operad_sdk.declare.element_cost import element_cost, form_cost
@@ -38,7 +38,10 @@ def form_of(name: str) -> tuple[type[OperatorProperty], ScalarForm] | None:
         return None
     if not shapes:
         return None
-    types = prop.infer_type([SINGLE, *[None] * (len(shapes) - 1)])[0]
+    try:
+        types = prop.infer_type([SINGLE, *[None] * (len(shapes) - 1)])[0]
+    except DTypeError:  # of whole numbers alone
+        return None
     form = prop.scalar_form("forward", shapes, [dtype or SINGLE for dtype in types])
     return (cls, form) if isinstance(form, ScalarForm) else None
 

@@ -36,6 +36,7 @@ CASES: dict[str, list[tuple[list[tuple[int, ...]], dict[str, Any]]]] = {
         ([(2, 4, 9), (6, 2, 3)],
          {"kernel": (3,), "stride": (2,), "num_group": 2, "num_filter": 6, "no_bias": True}),
     ],
+    "Convolution_v1": [([(2, 3, 7, 8), (5, 3, 2, 3)], {"kernel": (2, 3), "num_filter": 5, "no_bias": True})],
     "Deconvolution": [
         ([(2, 3, 4, 5), (3, 5, 2, 3)], {"kernel": (2, 3), "num_filter": 5, "no_bias": True}),
         ([(2, 4, 5), (4, 3, 3)],

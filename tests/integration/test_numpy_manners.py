@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -47,10 +49,20 @@ def test_a_number_that_integers_cannot_be_compared_with_spoils_no_later_comparis
         whole < np.inf  # noqa: B015 - refusing is what it does
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int32", "uint8"])
+OF_BITS = [lambda x: x & x, lambda x: x | 2, lambda x: x ^ 3, lambda x: ~x]
+MIXED = [lambda x: (x > 1) | x, lambda x: (x > 1) ^ 6]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8"])
+@pytest.mark.parametrize("call", OF_BITS)
+def test_bits_of_integers_are_numpys(call, dtype):
+    values = np.array([1, 2, 7], dtype)
+    np.testing.assert_array_equal(call(nd.array(values, dtype=dtype)).asnumpy(), call(values))
+
+
 @pytest.mark.parametrize(
-    "call", [lambda x: x & x, lambda x: (x > 1) | x, lambda x: ~x, lambda x: (x > 1) ^ 6]
+    ("call", "dtype"), [*product(OF_BITS, ["float32"]), *product(MIXED, ["float32", "int32", "uint8"])]
 )
-def test_bits_of_numbers_are_refused(call, dtype):
+def test_bits_of_other_numbers_are_refused(call, dtype):
     with pytest.raises(DTypeError, match=r"expected bools.*astype\('bool'\)"):
         call(nd.array([1, 2], dtype=dtype))

@@ -76,9 +76,9 @@ def test_without_a_reason_it_is_said_that_mxnet_has_the_name(site):
 
 
 def test_a_name_of_pytorchs_gets_mxnets(site):
-    assert message("matmul") == (
-        "no installed plugin provides operator 'matmul'; MXNet's name for it is 'dot' (pip install "
-        "operad-matrix) or 'batch_dot' (pip install operad-matrix)"
+    assert message("ravel") == (
+        "no installed plugin provides operator 'ravel'; MXNet's name for it is 'Flatten' (pip install "
+        "operad-shape) or 'reshape' (pip install operad-shape)"
     )
     site.install("acme-ops", operators={"concat": "acme_missing:concat"})
     registry.refresh()

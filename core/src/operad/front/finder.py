@@ -23,16 +23,16 @@ class _InPlugins:
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Spec of a namespace; asked first, for the importer of files would make a second module of it."""
-        if not name.startswith("operad."):
+        parent, _, last = name.rpartition(".")
+        if not parent.startswith("operad."):
             return None
-        _, first, *inner = name.split(".")
-        real = getattr(sys.modules.get(f"operad.{first}"), "__name__", "")
-        if not inner or not real or real.startswith("operad."):
+        real = getattr(sys.modules.get(parent), "__name__", "")
+        if not real or real.startswith("operad."):
             return None
-        registry, path = import_module("operad.registry"), ".".join([first, *inner])
+        registry, path = import_module("operad.registry"), name.removeprefix("operad.")
         if path in registry.entry_names("operad.namespaces"):  # a path of MXNet's that is no file here
             return spec_of(name, registry.entry("operad.namespaces", path))
-        whole = ".".join([real, *inner])
+        whole = f"{real}.{last}"
         try:
             module = import_module(whole)
         except ModuleNotFoundError as error:

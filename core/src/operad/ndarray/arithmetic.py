@@ -156,7 +156,8 @@ def _logical(symbol: str, word: str) -> Method:
     def choose(self: Any, other: Any) -> Any:
         if not _has_bits(self) or isinstance(other, (bool, np.bool_)):
             return of_truth(self, other)
-        other = other if isinstance(other, Array) else converted(self, other)
+        if not isinstance(other, Array):
+            other = converted(self, self.dtype.type(other) if isinstance(other, int) else other)
         return invoke(f"bitwise_{word}", (self, other)) if _has_bits(other) else of_truth(self, other)
 
     return choose

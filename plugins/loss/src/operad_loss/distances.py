@@ -34,7 +34,10 @@ def _bce(data: Array, label: Array) -> Array:
 bce_with_logits = define(
     "bce_with_logits", "data:(...), label:(...) -> output:(...)", lambda data, label: _bce(data, label),
     {
-        "data": lambda output_grad, data, label: output_grad * (1 / (1 + np.exp(-data)) - label),
+        # s - t in two parts, so that labels of 0 and 1 lose no digits of a probability near theirs.
+        "data": lambda output_grad, data, label: (
+            output_grad * ((1 - label) / (1 + np.exp(-data)) - label / (1 + np.exp(data)))
+        ),
         "label": lambda output_grad, data: -output_grad * data,
     },
     summary="The binary cross entropy of logits and probabilities, element by element: "
@@ -71,7 +74,7 @@ nll_loss = define(
     {"data": _nll_slope},
     summary="The negative log likelihood of each item: minus the logarithm, in `data`, of its class; "
     "`dy/dx = -1` there, else 0. An item labelled `ignored`, or with no class, has 0.",
-    example=("[[-1, -2], [-3, -4]]", "[1, 0], dtype='int64'", "[2., 3.]"), **_SHARED,
+    example=("[[-1, -2], [-3, -4]]", "[1, 0], dtype='int64'", "[2., 3.]"), element_cost=4, **_SHARED,
     params={"ignored": param(int, -100, lt=0, doc="The label of items that do not count.")},
     contract=Contract(
         inputs={"label": Drawn(_labels)}, nan_policy="only the logarithm of the class is read",
@@ -123,7 +126,7 @@ cosine_distance = define(
     },
     summary="1 less the cosine of the angle between rows, without overflow; of a row of zeros 1. "
     "`dy/da = (cos a/|a| - b/|b|) / |a|`, and 0 where `a` is.",
-    example=("[[1, 0], [1, 1]]", "[[0, 2], [2, 2]]", "[1., 0.]"), **_SHARED,
+    example=("[[1, 0], [1, 1]]", "[[0, 2], [2, 2]]", "[1., 0.]"), element_cost=20, **_SHARED,
     contract=Contract(
         reference=lambda lhs, rhs: 1 - (lhs * rhs).sum(-1) / np.where(
             (lengths := np.sqrt((lhs**2).sum(-1)) * np.sqrt((rhs**2).sum(-1))) == 0, 1, lengths

@@ -30,12 +30,12 @@ def _by_numpy(function: Callable[..., Any], data: Array, axis: Any, keepdims: bo
 
 def _statistic(
     name: str, function: Any, gradient: Any, summary: str, example: tuple[str, ...], reference: Any,
-    params: Any = (), **contract: Any,
+    params: Any = (), element_cost: float | None = None, **contract: Any,
 ) -> type[OperatorProperty]:  # fmt: skip
     """A reduction of real numbers."""
     return define(
         name, _SPEC, function, gradient, summary=summary, example=example, params=_PARAMS | dict(params),
-        promote=real_of, compute_dtype="float32",
+        promote=real_of, compute_dtype="float32", element_cost=element_cost,
         contract=Contract(reference=reference, result_types=REAL_RESULTS, **contract),
     )  # fmt: skip
 
@@ -93,7 +93,7 @@ std = _statistic(
     "The square root of the variance; `dy/dx = (x - mean) / ((n - ddof) y)`, and 0 where `y` is.",
     ("[[1, 3], [2, 2]]", "axis=1", "[1., 0.]"),
     lambda data, axis, keepdims, ddof: _by_numpy(np.std, data, axis, keepdims, ddof=ddof),
-    _DDOF, undefined="too few elements have no variance",
+    _DDOF, element_cost=8, undefined="too few elements have no variance",
 )  # fmt: skip
 
 
@@ -129,6 +129,7 @@ logsumexp = _statistic(
     lambda data, axis, keepdims: _by_numpy(
         np.logaddexp.reduce, data, axis or tuple(range(data.ndim)), keepdims
     ),
+    element_cost=5,
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from operad_gluon.data.processes import ProcessWorkers
 from operad_gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 from operad_gluon.data.workers import Batchify, ThreadWorkers, Workers
 
-__all__ = ["DataLoader"]
+__all__ = ["DataLoader", "default_batchify_fn", "default_mp_batchify_fn"]
 
 
 class DataLoader:

@@ -2,8 +2,10 @@
 
 from operad.ndarray import contrib as nd
 from operad.ndarray import contrib as ndarray
+from operad.registry import entry_names
 from operad.symbol import contrib as sym
 from operad.symbol import contrib as symbol
 from operad_mxnet.contrib import amp, autograd, tensorboard
 
-__all__ = ["amp", "autograd", "nd", "ndarray", "sym", "symbol", "tensorboard"]
+_others = [name for name in ("onnx",) if f"contrib.{name}" in entry_names("operad.namespaces")]
+__all__ = ["amp", "autograd", "nd", "ndarray", *_others, "sym", "symbol", "tensorboard"]  # noqa: PLE0604 - texts

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from operad import NDArray, OperadError, Symbol
+from operad.graph import infer_shapes
 
 Arrays = Mapping[str, NDArray]
 
@@ -57,13 +58,11 @@ def misfits(symbol: Symbol, weights: Weights) -> list[str]:
     found += [f"parameter {name!r} has no value" for name in bare]
     shapes = {name: weights.arguments[name].shape for name in arguments if name in weights.arguments}
     try:
-        expected = symbol.infer_shape_partial(**shapes)[2] or [() for _ in states]
+        table = infer_shapes(symbol.graph, shapes)
     except OperadError as error:
         return [*found, str(error)]
-    for name, shape in zip(states, expected, strict=True):
+    for name, shape in zip(states, table.auxiliary, strict=True):
         one = weights.states.get(name)
-        if one is None or not shape or not all(n and n > 0 for n in shape):
-            continue
-        if tuple(shape) != one.shape:
-            found.append(f"auxiliary state {name!r} has shape {one.shape}, expected {tuple(shape)}")
+        if one is not None and shape is not None and None not in shape and shape != one.shape:
+            found.append(f"auxiliary state {name!r} has shape {one.shape}, expected {shape}")
     return found

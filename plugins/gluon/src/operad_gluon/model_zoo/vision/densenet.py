@@ -14,7 +14,15 @@ from operad_gluon.contrib.nn import HybridConcurrent, Identity
 from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
 from operad_gluon.model_zoo.vision.classifier import Classifier, chain
 
-__all__ = ["DenseNet", "densenet121", "densenet161", "densenet169", "densenet201"]
+__all__ = [
+    "DenseNet",
+    "densenet121",
+    "densenet161",
+    "densenet169",
+    "densenet201",
+    "densenet_spec",
+    "get_densenet",
+]
 
 densenet_spec: Final = {
     121: (64, 32, [6, 12, 24, 16]),

@@ -14,7 +14,7 @@ from operad_gluon.contrib.nn import HybridConcurrent
 from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
 from operad_gluon.model_zoo.vision.classifier import Classifier, chain
 
-__all__ = ["Inception3", "inception_v3"]
+__all__ = ["Inception3", "inception_v3", "make_aux"]
 
 
 def _conv(channels: int, kernel: Any, stride: Any = 1, padding: Any = 0) -> nn.HybridSequential:

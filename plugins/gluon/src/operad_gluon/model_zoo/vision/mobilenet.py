@@ -14,16 +14,18 @@ from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
 from operad_gluon.model_zoo.vision.classifier import Classifier
 
 __all__ = [
+    "LinearBottleneck",
     "MobileNet",
     "MobileNetV2",
+    "RELU6",
     "get_mobilenet",
     "get_mobilenet_v2",
-    "mobilenet0_5",
     "mobilenet0_25",
+    "mobilenet0_5",
     "mobilenet0_75",
     "mobilenet1_0",
-    "mobilenet_v2_0_5",
     "mobilenet_v2_0_25",
+    "mobilenet_v2_0_5",
     "mobilenet_v2_0_75",
     "mobilenet_v2_1_0",
 ]

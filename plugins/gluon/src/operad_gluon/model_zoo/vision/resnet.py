@@ -30,16 +30,19 @@ __all__ = [
     "ResNetV1",
     "ResNetV2",
     "get_resnet",
+    "resnet101_v1",
+    "resnet101_v2",
+    "resnet152_v1",
+    "resnet152_v2",
     "resnet18_v1",
     "resnet18_v2",
     "resnet34_v1",
     "resnet34_v2",
     "resnet50_v1",
     "resnet50_v2",
-    "resnet101_v1",
-    "resnet101_v2",
-    "resnet152_v1",
-    "resnet152_v2",
+    "resnet_block_versions",
+    "resnet_net_versions",
+    "resnet_spec",
 ]
 
 

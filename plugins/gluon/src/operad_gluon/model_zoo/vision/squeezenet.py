@@ -14,7 +14,7 @@ from operad_gluon.contrib.nn import HybridConcurrent
 from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
 from operad_gluon.model_zoo.vision.classifier import Classifier, chain
 
-__all__ = ["SqueezeNet", "squeezenet1_0", "squeezenet1_1"]
+__all__ = ["SqueezeNet", "get_squeezenet", "squeezenet1_0", "squeezenet1_1"]
 
 _VERSIONS: Final[dict[str, tuple[tuple[int, int], list[int | None]]]] = {
     "1.0": ((96, 7), [None, 16, 16, 32, None, 32, 48, 48, 64, None, 64]),

@@ -26,6 +26,7 @@ __all__ = [
     "vgg16_bn",
     "vgg19",
     "vgg19_bn",
+    "vgg_spec",
 ]
 
 _FILTERS: Final = [64, 128, 256, 512, 512]
