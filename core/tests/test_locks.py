@@ -92,6 +92,7 @@ def test_what_the_forking_thread_holds_it_gives_back_itself_in_the_child() -> No
     assert code == 0
 
 
+@pytest.mark.more
 def test_a_forked_child_reads_the_manifest_that_another_thread_was_reading() -> None:
     pytest.importorskip("operad_elemwise", reason="the child finds its tanh")
     code = exit_code_of_child("""

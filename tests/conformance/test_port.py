@@ -22,6 +22,7 @@ def found() -> dict[str, Found]:
     return {name: find(name) for name in every_name()}
 
 
+@pytest.mark.more
 def test_every_name_is_here_or_absent_and_says_what_to_do(found: dict[str, Found]) -> None:
     assert [name for name, one in found.items() if one.standing not in {"here", "absent"}] == []
     assert [name for name, one in found.items() if (one.standing == "absent") != bool(one.why)] == []

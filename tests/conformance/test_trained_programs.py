@@ -91,6 +91,7 @@ def test_there_are_twelve() -> None:
     assert len(PROGRAMS) == 12
 
 
+@pytest.mark.walk  # in one process, which trains them
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_new_process_predicts_the_same_bits(name: str, trained: Results, loaded: Results) -> None:
     before, after = trained.of(name), loaded.of(name)
@@ -106,6 +107,7 @@ def test_passes_change_roundings_alone(name: str, loaded: Results, without_passe
         np.testing.assert_allclose(one, other, TOLERANCE, TOLERANCE)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_predictions_are_of_what_was_trained(name: str, loaded: Results) -> None:
     """Rows differ, and none is what a network of zeros would give for all."""

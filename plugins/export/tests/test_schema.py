@@ -104,6 +104,7 @@ def test_functions_of_jax_take_a_key_where_they_draw():
     assert line.endswith("is_train=False, key)")
 
 
+@pytest.mark.more
 @pytest.mark.walk
 @pytest.mark.parametrize("name", registry.list_operators(aliases=False))
 def test_every_installed_operator_has_a_line_or_is_refused_with_its_reason(name):

@@ -9,7 +9,7 @@ import pytest
 
 import operad as od
 
-FEW, MANY = 25, 200
+FEW, MANY = 12, 200
 
 
 def together(executor):

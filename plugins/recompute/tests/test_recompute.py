@@ -164,6 +164,7 @@ class TestFree:
         gate = od.sym.maximum(x * 0.5 + 0.5, 0) * od.sym.minimum(x, 1)
         return od.sym.FullyConnected(gate * x, num_hidden=1024, name="out")
 
+    @pytest.mark.more
     def test_keeps_less_for_little_time(self, mode):
         mode("off")
         plain = self.gelu().simple_bind(x=(256, 8192))

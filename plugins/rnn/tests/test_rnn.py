@@ -101,7 +101,7 @@ def _noted(loop: Callable[..., None], calls: list[str]) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize("small", [1 << 16, -1], ids=["by steps", "in vectors"])
-@pytest.mark.parametrize("arrangement", ARRANGEMENTS, ids=str)
+@pytest.mark.parametrize("arrangement", COMPILED, ids=str)
 def test_a_projected_lstm_is_trained_too(
     arrangement: dict[str, Any], small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ def test_one_that_never_returns_is_named(plugins):
     assert failed_plugins(timeout_s=15) == [Failed("aa-hangs", "importing it did not end within 15 s")]
 
 
+@pytest.mark.more
 def test_one_that_changes_what_is_of_the_whole_process_is_named_with_it(plugins):
     source = (
         "import gc, os, signal, sys\n"

@@ -91,6 +91,7 @@ def program(tmp_path, monkeypatch):
     return path
 
 
+@pytest.mark.more
 def test_what_is_undeclared_exits_with_0_and_says_what_to_declare(program, run):
     done = run("check", "acme_sigmoid", "--module", program, "--first", "--fix", "--html", "report.html")
     assert done.exit_code == 0, done.output

@@ -27,6 +27,7 @@ def softplus(tmp_path, monkeypatch):
     return ("--numpy", "own:softplus", "--line", "x:(...) -> y:(...)", "--param", "shift=0.0")
 
 
+@pytest.mark.more
 def test_a_right_function_passes(run, softplus):
     result = run("check", *softplus, "--gradient", "own:softplus_grad")
     assert result.exit_code == 0, result.stdout

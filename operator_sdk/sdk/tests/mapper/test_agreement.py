@@ -133,13 +133,13 @@ def pairs(draw, dtype):
 
 
 def each_function(functions):
-    """Parametrizes a test by functions and types; in the fast suite the types take turns."""
+    """Parametrizes a test by functions and types; in the fast suite each other function has one type."""
     cases = [
         pytest.param(
             function,
             dtype,
             id=f"{function.__name__}-{dtype}",
-            marks=() if (i + j) % 2 == 0 else pytest.mark.more,
+            marks=() if (i + j) % 4 == 0 else pytest.mark.more,
         )
         for i, function in enumerate(functions)
         for j, dtype in enumerate(DTYPES)

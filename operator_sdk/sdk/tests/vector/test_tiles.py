@@ -48,6 +48,7 @@ def error_bound(left, right, bias, before):
     return (left.shape[1] + 4) * size * (magnitudes + beside)
 
 
+@pytest.mark.more
 @given(
     rows=ROWS, inner=INNER, columns=COLUMNS, kind=st.sampled_from(KINDS),
     orders=st.tuples(*[st.sampled_from(ORDERS)] * 3),
