@@ -302,3 +302,14 @@ def test_shapes_and_types_are_carried_over_as_they_would_be_inferred(wanted):
     found = [program.spec(number) for number in range(len(program.graph.entries))]
     assert [spec.shape for spec in found] == list(shapes.values)
     assert [spec.dtype for spec in found] == list(types.values)
+
+
+@pytest.mark.parametrize("size", [8, 1000])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bool"])
+def test_a_cluster_may_read_integers_alone(size, dtype):
+    x = sym.var("x")
+    y = sym.Cast(sym.Cast(x != 3, dtype="float32") + 1, dtype=dtype)
+    values = np.arange(size * size).reshape(size, size) % 5
+    executor = y.simple_bind(od.cpu(), x=values.shape, type_dict={"x": "int64"}, grad_req="null")
+    [found] = executor.forward(x=od.nd.array(values, dtype="int64"))
+    np.testing.assert_array_equal(found.asnumpy(), ((values != 3).astype("float32") + 1).astype(dtype))

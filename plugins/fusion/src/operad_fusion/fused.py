@@ -76,6 +76,7 @@ class Fused(Composite):
     ) -> None:
         super().__init__()
         self.form: Final[ScalarForm] = merged.form
+        self.real: Final = dtype
         self.specs: Final = specs
         self.members = members
         self.member_outputs = merged.outputs

@@ -51,7 +51,8 @@ class Signature:
         shapes, types = prop.infer_shape(list(in_shapes)), prop.infer_type(list(in_types))
         every: Any = [list(zip(*pair, strict=True)) for pair in zip(shapes, types, strict=True)]
         self._num_outputs = len(every[1]) if part == FORWARD else 1
-        self.dtype = next(dtype for dtype in in_types if dtype.kind == "f")
+        # A cluster may read integers alone, and says which type its members compute in.
+        self.dtype = getattr(prop, "real", None) or next(dtype for dtype in in_types if dtype.kind == "f")
         self.entries: list[BackwardEntry] | None = None
         if part == FORWARD:
             names = [*prop.list_outputs(), *prop.list_auxiliary_states()]
