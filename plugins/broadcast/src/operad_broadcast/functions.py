@@ -29,7 +29,7 @@ def _declared(
 
 
 def _real(*declared: Any, **options: Any) -> type[OperatorProperty]:
-    shared = {"promote": real_of, "types": REAL_RESULTS, "compute_dtype": "float32"}
+    shared: dict[str, Any] = {"promote": real_of, "types": REAL_RESULTS, "compute_dtype": "float32"}
     return _declared(*declared, **shared | options)
 
 

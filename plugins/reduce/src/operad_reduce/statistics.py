@@ -33,9 +33,10 @@ def _statistic(
     params: Any = (), element_cost: float | None = None, **contract: Any,
 ) -> type[OperatorProperty]:  # fmt: skip
     """A reduction of real numbers."""
+    more: dict[str, Any] = {} if element_cost is None else {"element_cost": element_cost}
     return define(
         name, _SPEC, function, gradient, summary=summary, example=example, params=_PARAMS | dict(params),
-        promote=real_of, compute_dtype="float32", element_cost=element_cost,
+        promote=real_of, compute_dtype="float32", **more,
         contract=Contract(reference=reference, result_types=REAL_RESULTS, **contract),
     )  # fmt: skip
 
