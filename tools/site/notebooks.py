@@ -12,6 +12,7 @@ from tests.conformance.run_page import Block, read_blocks
 
 TUTORIALS: Final = (
     "tutorials/train-and-serve.md",
+    "tutorials/language-model.md",
     "authoring/first-operator.md",
     "check-your-operator.md",
 )
