@@ -152,7 +152,8 @@ def _parts(trial: Trial, dtype: Any, peers: Peers) -> Iterator[tuple[str, dict[s
         operators = {"plain": trial.operator, "compiled": trial.new_operator(as_in_programs=True)}
         outputs = {way: trial.forward(operator=one).outputs for way, one in operators.items()}
         # an output that leaves the range takes along the gradient that is made from it
-        has_gradient = any(trial.differentiable()) and not overflows(trial.result.outputs, dtype)
+        is_real = dtype.kind == "f"  # a count has integers
+        has_gradient = is_real and any(trial.differentiable()) and not overflows(trial.result.outputs, dtype)
         grads = {
             way: trial.backward(operator=one, outputs=outputs[way]) if has_gradient else []
             for way, one in operators.items()

@@ -32,6 +32,8 @@ def wanted(name):
 @pytest.mark.parametrize("face", [nd, pytest.param(sym, marks=pytest.mark.more)], ids=["nd", "sym"])
 def test_functions_show_what_their_operators_declare(face):
     for name in NAMES:
+        if (face, name) == (sym, "var"):
+            continue  # makes a variable; symbols have the operator as `variance`
         function = getattr(face, name)
         assert sorted(shown(function)) == sorted(wanted(name)), name
         assert function.__name__ == name

@@ -38,8 +38,9 @@ class AttrScope:
         return {**self._attr, **(attr or {})}
 
     def __enter__(self) -> AttrScope:
-        _scopes.top = AttrScope(**self.current.get(self._attr)), _scopes.top
-        return self.current
+        scope = AttrScope(**self.current.get(self._attr))
+        _scopes.top = scope, _scopes.top
+        return scope
 
     __exit__ = Exit(lambda _: _scopes.ending)
 

@@ -137,6 +137,17 @@ def _expanded(node: Any) -> Any:
     return node.call("broadcast_to", data, shape=wanted)
 
 
+_NO_RULE: Final = "ONNX has parts of it, and no rule puts them together yet"
+ABSENT: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("arctan2", "copysign", "fmod", "logaddexp"),
+        "ONNX has parts of it, and no rule puts them together yet",
+    ),
+    **dict.fromkeys(
+        ("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"),
+        "ONNX's bits came with opset 18, and shifts are of unsigned numbers; no rule divides the cases yet",
+    ),
+}
 IMPORTS: Final[Mapping[str, Rule]] = {
     **{kind: _arithmetic(name, kind) for name, kind in _SAME.items() if kind in _SCALARS},
     "Div": _divided,

@@ -70,7 +70,7 @@ def upsampling(node: Any) -> Any:
 
 
 EXPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {
-    "Convolution": convolution,
+    **dict.fromkeys(("Convolution", "Convolution_v1"), convolution),
     "Deconvolution": deconvolution,
     "UpSampling": upsampling,
 }

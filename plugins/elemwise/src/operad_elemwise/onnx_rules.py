@@ -117,6 +117,12 @@ def _logical(kind: str, *, scalar: bool = False) -> Callable[[Any], Any]:
 
 EXPORTS: Final[Mapping[str, Rule]] = {
     **_SAME,
+    "exp2": lambda node: node.add("Exp", node.add("Mul", node.inputs[0], node.const(log(2)))),
+    "erfc": lambda node: node.add("Sub", node.const(1.0), node.add("Erf", node.inputs[0])),
+    "mish": lambda node: node.add(
+        "Mul", node.inputs[0], node.add("Tanh", node.add("Softplus", node.inputs[0]))
+    ),
+    "hard_swish": lambda node: node.add("HardSwish", node.inputs[0]),
     **dict.fromkeys(
         ("BlockGrad", "make_loss", "_identity_with_attr_like_rhs", "_contrib_gradientmultiplier"), _first
     ),
@@ -174,7 +180,17 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     **{f"_logical_{kind.lower()}": _logical(kind) for kind in ("And", "Or", "Xor")},
 }
 
-ABSENT: Final[Mapping[str, str]] = dict.fromkeys(("erfinv", "gamma", "gammaln"), _NO_FUNCTION)
+ABSENT: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("digamma", "erfinv", "gamma", "gammaln"), _NO_FUNCTION),
+    **dict.fromkeys(
+        ("bitwise_not", "isfinite", "isinf", "isnan", "nan_to_num"),
+        "ONNX has it for other types alone, and no rule casts yet",
+    ),
+    **dict.fromkeys(
+        ("_scatter_elemwise_div", "_scatter_minus_scalar", "_scatter_plus_scalar"),
+        "it is for sparse arrays of MXNet; the operator without `_scatter` has a rule",
+    ),
+}
 
 
 def _clipped(node: Any) -> Any:

@@ -180,7 +180,13 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     "_contrib_boolean_mask": _masked,
     "fill_element_0index": _filled,
 }
+_NO_RULE: Final = "ONNX has parts of it, and no rule puts them together yet"
 ABSENT: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("bincount", "searchsorted"), "ONNX has no such function"),
+    **dict.fromkeys(
+        ("nonzero", "put_along_axis", "take_along_axis", "unique"),
+        "ONNX has parts of it, and no rule puts them together yet",
+    ),
     "_histogram": "ONNX has no histogram",
     "_onehot_encode": "it writes into an array that is there; one_hot has a counterpart",
     "_contrib_index_array": "it is the shape's coordinates, which a model has as a constant",

@@ -229,6 +229,7 @@ any_ = _count(
     "array([ True,  True])", lambda data, axis, keepdims: _by_numpy(np.sum, data != 0, axis, keepdims) > 0,
 )  # fmt: skip
 count_nonzero = _count(
-    "count_nonzero", "int64", np.count_nonzero, "How many elements are not 0 along axes.", "array([2, 1])",
+    "count_nonzero", "int64", lambda data, **over: np.sum(data != 0, dtype=np.int64, **over),
+    "How many elements are not 0 along axes.", "array([2, 1])",
     lambda data, axis, keepdims: _by_numpy(np.sum, data != 0, axis, keepdims),
 )  # fmt: skip

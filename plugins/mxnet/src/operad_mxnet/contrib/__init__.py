@@ -1,13 +1,10 @@
 """`mx.contrib`: operators called `_contrib_...`, and the autograd of before MXNet 1.0."""
 
-import operad
 from operad.ndarray import contrib as nd
 from operad.ndarray import contrib as ndarray
 from operad.symbol import contrib as sym
 from operad.symbol import contrib as symbol
 from operad_mxnet.contrib import amp, autograd, tensorboard
+from operad_mxnet.contrib.star import OTHERS
 
-_others = [
-    name for name in ("onnx",) if f"contrib.{name}" in operad.registry.entry_names("operad.namespaces")
-]
-__all__ = ["amp", "autograd", "nd", "ndarray", *_others, "sym", "symbol", "tensorboard"]  # noqa: PLE0604 - texts
+__all__ = ["amp", "autograd", "nd", "ndarray", "sym", "symbol", "tensorboard", *OTHERS]  # noqa: PLE0604 - names
