@@ -29,6 +29,7 @@ BESIDE = (
     "docs/authoring/migrating-to-0.2.md", "docs/authoring/porting-",
     "docs/authoring/requests.md", "docs/authoring/resources.md", "docs/authoring/vector-code.md",
     "docs/fusion.md", "docs/harness.md", "docs/mixed-precision.md", "docs/pictures.md",
+    "docs/tutorials/language-model.md",
 )  # fmt: skip
 """Pages of examples from docstrings, which the tests of the plugins run too, pages with many commands, and
 pages to look things up in; the tutorials stay with the fast tests."""

@@ -175,6 +175,7 @@ def test_every_way_to_bind_computes_the_same_for_many_networks(number, passes, t
     assert compare(seeds(MANY)[number], passes, tmp_path) >= (1 + len(SETS)) * len(PREDICTED)
 
 
+@pytest.mark.more
 def test_every_way_to_bind_computes_the_same_where_every_pass_acts(passes, tmp_path):
     require_vector_code()
     compare(ALL_ACT, passes, tmp_path, (NAMES, (*NAMES, *OWN)))  # each pass by itself: in the test above

@@ -101,6 +101,7 @@ def test_random_programs_equal_a_serial_run(engine: Engine, program: Program) ->
     assert on_engine(engine, program) == serial(program)
 
 
+@pytest.mark.more
 @given(program=programs(40), size=st.integers(1, 7))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_programs_in_groups_equal_a_serial_run(engine: Engine, program: Program, size: int) -> None:

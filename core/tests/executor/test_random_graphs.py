@@ -157,6 +157,7 @@ def test_a_second_run_repeats_the_first(program):
     assert_same(*results)
 
 
+@pytest.mark.more
 @given(program=programs(), data=st.data())
 def test_groups_on_two_contexts_change_no_bit(program, data):
     from operad import AttrScope

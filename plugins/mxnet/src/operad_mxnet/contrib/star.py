@@ -1,4 +1,4 @@
-"""What `from mxnet.contrib import *` brings of other distributions, where they are installed."""
+"""Names of other distributions that `from mxnet.contrib import *` brings, where they are installed."""
 
 import operad
 
