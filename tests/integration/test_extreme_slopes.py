@@ -34,10 +34,8 @@ EXEMPT: dict[str, Callable[..., Any]] = {
     # such an exponent less 1 is itself, and so even
     **dict.fromkeys(("_power", "broadcast_power"), lambda lhs, rhs: (lhs < 0) & (np.abs(rhs) > 2**24)),
     "_power_scalar": lambda data, scalar: (data < 0) & (np.abs(scalar) > 2**24),
-    # a probability less a label cancels where they are near, but for labels of 0 and 1
-    "bce_with_logits": lambda data, label: (
-        (label != 0) & (label != 1) & (np.abs(1 / (1 + np.exp(-data)) - label) < 0.01)
-    ),
+    # a probability less a label cancels where they are near
+    "bce_with_logits": lambda data, label: np.abs(1 / (1 + np.exp(-data)) - label) < 0.01,
     # the slope of the logarithm, 1 / lam - x, is infinite, or cancels
     "_random_pdf_exponential": lambda x, lam: (
         (x < 0) | (np.abs(lam) < 4 * LIMITS.tiny) | (np.abs(lam * x - 1) < 0.01)

@@ -34,10 +34,7 @@ def _bce(data: Array, label: Array) -> Array:
 bce_with_logits = define(
     "bce_with_logits", "data:(...), label:(...) -> output:(...)", lambda data, label: _bce(data, label),
     {
-        # s - t in two parts, so that labels of 0 and 1 lose no digits of a probability near theirs.
-        "data": lambda output_grad, data, label: (
-            output_grad * ((1 - label) / (1 + np.exp(-data)) - label / (1 + np.exp(data)))
-        ),
+        "data": lambda output_grad, data, label: output_grad * (1 / (1 + np.exp(-data)) - label),
         "label": lambda output_grad, data: -output_grad * data,
     },
     summary="The binary cross entropy of logits and probabilities, element by element: "
