@@ -136,7 +136,7 @@ class _ConvCell(HybridRecurrentCell):
         return new[0], new
 
     def _new_states(self, F: Any, i2h: Any, h2h: Any, states: Any, prefix: str) -> list[Any]:
-        raise NotImplementedError
+        raise NotImplementedError  # abstract: each of the three kinds of cells has its own
 
     def _parts(self, F: Any, data: Any, name: str) -> Any:
         return F.SliceChannel(data, num_outputs=self._num_gates, axis=self._channel_axis, name=name)

@@ -45,7 +45,7 @@ class _BlockV1(HybridBlock):
         )
 
     def _layers(self, channels: int, stride: int, in_channels: int) -> list[Any]:
-        raise NotImplementedError
+        raise NotImplementedError  # abstract: basic blocks and bottlenecks have their own
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the output."""
@@ -107,7 +107,7 @@ class _BlockV2(HybridBlock):
 
     def _convolutions(self, channels: int, stride: int, in_channels: int) -> list[tuple[Any, ...]]:
         """Functions that make the convolutions, and their arguments."""
-        raise NotImplementedError
+        raise NotImplementedError  # abstract: basic blocks and bottlenecks have their own
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the output."""

@@ -5,77 +5,79 @@ Source: python/mxnet/gluon/data/vision/transforms.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from operad_gluon.block import HybridBlock
 
 
-def _around_one(width: float) -> tuple[float, float]:
-    return max(0, 1 - width), 1 + width
+class _Around(HybridBlock):
+    """A function of images with a random factor around 1.
+
+    Args:
+        width: How far the factor may be from 1.
+    """
+
+    _function: ClassVar[str]
+
+    def __init__(self, width: float) -> None:
+        super().__init__()
+        self._args = max(0, 1 - width), 1 + width
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Return the changed image."""
+        return getattr(F.image, self._function)(x, *self._args)
 
 
-class RandomBrightness(HybridBlock):
+class RandomBrightness(_Around):
     """The image times a random factor.
 
     Args:
         brightness: How far the factor may be from 1.
     """
 
+    _function = "random_brightness"
+
     def __init__(self, brightness: float) -> None:
-        super().__init__()
-        self._args = _around_one(brightness)
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the changed image."""
-        return F.image.random_brightness(x, *self._args)
+        super().__init__(brightness)
 
 
-class RandomContrast(HybridBlock):
+class RandomContrast(_Around):
     """The image with its contrast times a random factor.
 
     Args:
         contrast: How far the factor may be from 1.
     """
 
+    _function = "random_contrast"
+
     def __init__(self, contrast: float) -> None:
-        super().__init__()
-        self._args = _around_one(contrast)
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the changed image."""
-        return F.image.random_contrast(x, *self._args)
+        super().__init__(contrast)
 
 
-class RandomSaturation(HybridBlock):
+class RandomSaturation(_Around):
     """The image with its saturation times a random factor.
 
     Args:
         saturation: How far the factor may be from 1.
     """
 
+    _function = "random_saturation"
+
     def __init__(self, saturation: float) -> None:
-        super().__init__()
-        self._args = _around_one(saturation)
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the changed image."""
-        return F.image.random_saturation(x, *self._args)
+        super().__init__(saturation)
 
 
-class RandomHue(HybridBlock):
+class RandomHue(_Around):
     """The image with its hues turned by a random angle.
 
     Args:
         hue: How far the factor may be from 1.
     """
 
-    def __init__(self, hue: float) -> None:
-        super().__init__()
-        self._args = _around_one(hue)
+    _function = "random_hue"
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Return the changed image."""
-        return F.image.random_hue(x, *self._args)
+    def __init__(self, hue: float) -> None:
+        super().__init__(hue)
 
 
 class RandomColorJitter(HybridBlock):
