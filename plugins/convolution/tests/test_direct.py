@@ -89,6 +89,25 @@ def test_few_pixels_leave_out_what_lies_beside_the_image(seed, dtype, monkeypatc
         assert_close(one, expected, dtype, f"{name}, {sizes.geometry}")
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", KINDS)
+def test_windows_that_see_nothing_of_the_image(kind, dtype, monkeypatch):
+    for name, make in zip(("forward_program", "weight_program"), KINDS[kind], strict=True):
+        monkeypatch.setattr(layer, name, make)
+    for size in ((1, 1), (1, 3)):
+        fixed = {"size": size, "kernel": (1, 1), "stride": (2, 2 * size[1]), "pad": (1, size[1])}
+        sizes = Sizes(0, dtype, filters=20, dilate=(1, 1), **fixed)
+        found = [np.full(a.shape, np.nan, dtype) for a in (sizes.head, sizes.data, sizes.weight)]
+        direct = DirectCorrelation(sizes.geometry, np.dtype(dtype))
+        direct.correlate(context(), five(sizes.data), five(sizes.weight), sizes.bias, five(found[0]))
+        direct.data_gradient(context(), five(sizes.weight), five(sizes.head), None, five(found[1]))
+        direct.weight_gradient(context(), five(sizes.data), five(sizes.head), five(found[2]))
+        for name, one, expected in zip(
+            ("output", "data_grad", "weight_grad"), found, sizes.expected(), strict=True
+        ):
+            assert_close(one, expected, dtype, f"{name}, {sizes.geometry}")
+
+
 @pytest.mark.parametrize(
     ("kernel", "channels", "whole"),
     [((4, 4), 3, True), ((2, 2), 4, True), ((2, 2), 5, False), ((3, 3), 4, False), ((2, 4), 2, True)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,8 @@ def forward_program(correlation: Correlation, dtype: np.dtype[Any], has_bias: bo
     *_, along = forward_tile(correlation, lanes)
     tile, across = across_tile(correlation.filters // correlation.groups, pixels, products, lanes)
     if tile.numbers == pixels:  # else the kernel leaves nothing out
-        across /= share_seen(products_seen(correlation), correlation)
+        share = share_seen(products_seen(correlation), correlation)
+        across = across / share if share else inf  # no pixel sees anything: there is only the bias to write
     return (Forward if along >= across else AcrossForward)(correlation, dtype, has_bias)
 
 
