@@ -8,8 +8,10 @@ import pytest
 from operad.context import cpu
 from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, OpReq
 from operad_sdk import OperatorProperty, gradient, operator, param
+from operad_sdk.differentiate import PROGRAM, Node, Traced, TraceError
 from operad_sdk.programs import operator as room
 from operad_sdk.programs.operator import ProgramOperator, program_of
+from operad_sdk.programs.program import Program
 from operad_sdk.vector import reason_against
 
 pytestmark = pytest.mark.skipif(bool(reason_against()), reason="there is no vector code")
@@ -100,6 +102,24 @@ class Gradients(OperatorProperty):
     def both(output_grad, data, gain):
         total = (output_grad * data).sum(axis=2, keepdims=True)
         return (output_grad - data * total) * gain[:, None], total.sum(axis=(0, 2))
+
+
+@operator("program_states")
+class States(OperatorProperty):
+    """A gradient that reads a state, and one that also counts in it."""
+
+    spec = "data:(N, C), gain:(N, C), state scale:(N, C), state count:(N, C) -> output:(N, C)"
+    accepts = "floating"
+
+    def forward(data, gain, scale):
+        return data * gain * np.exp(scale)
+
+    def data_grad(output_grad, gain, scale):
+        return output_grad * gain * np.exp(scale)
+
+    def gain_grad(output_grad, data, scale, count):
+        count += 1
+        return output_grad * data * np.exp(scale)
 
 
 def arrays_of(rows=64, columns=512):
@@ -214,6 +234,30 @@ def test_training_and_prediction_have_a_program_each():
     ordered = np.sort(data[0], axis=1) * 2 + 1
     np.testing.assert_allclose(forward(run, data), ordered * ordered, rtol=1e-6)
     np.testing.assert_allclose(forward(run, data, context=PREDICTION), ordered, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_gradients_read_the_states_of_the_call(dtype):
+    data, gain, scale, head = np.random.default_rng(5).uniform(0.5, 2, (4, 2048, 16)).astype(dtype)
+    run, found = made(States, ("data_grad",), [data, gain]), np.empty_like(data)
+    for scale_now in (scale, scale / 2):
+        states, req = [scale_now, np.zeros_like(data)], [OpReq.WRITE, OpReq.NULL]
+        run.backward(TRAINING, BackwardArrays([head], [None, gain], [None], req, [found, None], states))
+        expected = head * gain * np.exp(scale_now)
+        np.testing.assert_allclose(found, expected, rtol=1e-2 if dtype is np.float16 else 1e-5)
+
+
+def test_a_gradient_that_changes_a_state_is_no_program():
+    call = KernelCall(States(), cpu(), [(2048, 16)] * 2, [SINGLE] * 2)
+    assert "a gradient changes a state" in program_of(call, ("gain_grad",), is_train=True)
+
+
+def test_what_a_program_is_not_given_ends_it():
+    given, other = (
+        Traced(Node(PROGRAM, np.broadcast_to(np.float32(0), (64, 512)), is_input=True)) for _ in "ab"
+    )
+    with pytest.raises(TraceError, match="reads an array that is no argument"):
+        Program([given.node], [np.sort(given + other).node])
 
 
 def test_what_ends_a_trace_is_said_with_its_line():

@@ -86,7 +86,7 @@ def traced_program(
     """The functions that compute some parts, traced for these very shapes; or why they cannot be.
 
     Returns:
-        The arrays given: arguments and states, or for gradients the entries that they read together; and
+        The arrays given: arguments, or for gradients the entries that they read together, and states; and
         what was computed, by name.
     """
     prop = call.prop
@@ -184,19 +184,23 @@ def _gradients(
     entries = prop.backward_dependency(wanted)
     every: Mapping[str, Any] = {IN_DATA: specs[0], OUT_DATA: specs[1], OUT_GRAD: specs[1]}
     arrays = cells.given([every[kind][index] for kind, index in entries])
-    inputs = [Traced(array.node) for array in arrays]
+    states = cells.given(specs[2])
+    inputs = [Traced(array.node) for array in (*arrays, *states)]
     groups = Positions(entries, (), {kind: len(every[kind]) for kind in every}).filled(arrays)
     filled = cells.unwritten(specs[0])
     targets = [cell if flag else None for cell, flag in zip(filled, wanted, strict=True)]
     found = [(names[IN_DATA][i], cell) for i, cell in enumerate(targets) if cell is not None]
     before = [cell.node for _, cell in found]
     requests = [OpReq.WRITE if flag else OpReq.NULL for flag in wanted]
-    states = cells.given(specs[2])
     run(BackwardArrays(**groups, req=requests, in_grad=targets, aux_states=states))
+    if any(state.node is not was.node for state, was in zip(states, inputs[len(arrays) :], strict=True)):
+        raise TraceError("a gradient changes a state")
     results = [(f"{name}_grad", cell) for name, cell in found]
     _expect_written([name for name, _ in results], [cell for _, cell in results], before)
     read = [names[kind][index] for kind, index in entries]
-    return list(zip(read, inputs, strict=True)), results
+    if cells.level == PROGRAM:  # a form's kernel is given no states
+        read += prop.list_auxiliary_states()
+    return list(zip(read, inputs, strict=False)), results
 
 
 @final
@@ -204,18 +208,18 @@ class _Cells:
     """Makes the arrays of a trace."""
 
     def __init__(self, level: int, shapes: Sequence[Shape]) -> None:
-        self._level = level
+        self.level = level
         self._rng = import_module("numpy.random").default_rng([n for shape in shapes for n in shape])
 
     def given(self, specs: Sequence[tuple[Shape, DType]]) -> list[Traced]:
         """Arguments of functions: in a trace for forms made-up numbers."""
-        values = starmap(zeros if self._level == PROGRAM else self._made_up, specs)
-        return [Traced(Node(self._level, value, is_input=True)) for value in values]
+        values = starmap(zeros if self.level == PROGRAM else self._made_up, specs)
+        return [Traced(Node(self.level, value, is_input=True)) for value in values]
 
     def unwritten(self, specs: Sequence[tuple[Shape, DType]]) -> list[Traced]:
         """Targets of functions, which nothing was written into."""
-        values = starmap(_one_number if self._level == PROGRAM else _poison, specs)
-        return [constant(self._level, value) for value in values]
+        values = starmap(_one_number if self.level == PROGRAM else _poison, specs)
+        return [constant(self.level, value) for value in values]
 
     def _made_up(self, shape: Shape, dtype: DType) -> Any:
         values = self._rng.uniform(0.25, 1.75, shape) if dtype.kind == "f" else np.ones(shape)

@@ -59,14 +59,17 @@ class Clusters:
         by_node: The cluster that makes a node, for those that one does.
 
     Raises:
-        TraceError: There are too many steps.
+        TraceError: There are too many steps, or they read what is not given.
     """
 
     def __init__(self, inputs: Sequence[Node], results: Sequence[Node], *, always: bool = False) -> None:
         self._given = set(inputs)
         self._ends = set(results)
         self._always = always
-        found = [node for node in behind(results) if node.step is not None and node not in self._given]
+        reached = behind(results) - self._given
+        if any(node.leads and node.step is None for node in reached):
+            raise TraceError("it reads an array that is no argument")
+        found = [node for node in reached if node.step is not None]
         if len(found) > MOST_STEPS:
             raise TraceError(f"it has {len(found)} steps, and a program has {MOST_STEPS} at most")
         self.steps: Final = sorted(found, key=lambda node: node.number)

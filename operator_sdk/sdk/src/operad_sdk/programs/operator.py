@@ -153,7 +153,8 @@ class ProgramOperator(Operator):
         wanted = [f"{name}_grad" in self._parts for name in self._names]
         entries = self._prop.backward_dependency(wanted)
         targets = [(arrays.in_grad[every[name]], arrays.req[every[name]]) for name in made.names]
-        _run(made, op_ctx, [getattr(arrays, kind)[index] for kind, index in entries], targets)
+        read = [getattr(arrays, kind)[index] for kind, index in entries]
+        _run(made, op_ctx, [*read, *arrays.aux_states], targets)
 
 
 def _run(
