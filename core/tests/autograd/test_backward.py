@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.tests.autograd.recorded import A, B, variable
+from core.tests.operators import SineCosine
 from operad import autograd, nd
 from operad.device import cpu
 from operad.errors import ArgumentError, GradientError
@@ -36,6 +37,19 @@ class TestHeads:
             y, z = nd.square(x), x * 3
         autograd.backward([y, z, y], [nd.array(B), None, nd.array(2 * B)])
         np.testing.assert_array_equal(x.grad.asnumpy(), 2 * A * 3 * B + 3)
+
+    def test_need_what_only_training_computes(self, monkeypatch):
+        monkeypatch.setattr(SineCosine, "train_only_outputs", frozenset([1]))
+        x = variable(np.ones((3, 7)))
+        with (
+            autograd.record(train_mode=False),
+            pytest.raises(GradientError, match="reads 'cosine', which is computed only in training; record"),
+        ):
+            nd.SineCosine(x)
+        with autograd.record():
+            sine = nd.SineCosine(x)[0]
+        sine.backward()
+        np.testing.assert_allclose(x.grad.asnumpy(), np.cos(np.ones((3, 7))), rtol=1e-6)
 
     def test_may_be_leaves(self):
         x = variable(A)

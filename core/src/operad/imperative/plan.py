@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, final
 from operad import engine, registry, resource
 from operad.device import Context
 from operad.engine import Var
+from operad.errors import GradientError
 from operad.imperative.array import Array
 from operad.imperative.array_spec import ArraySpec
 from operad.imperative.chunk import Chunk
@@ -302,7 +303,11 @@ class Plan(Recordable):
         )
 
     def saved_tensors(self, wanted: tuple[bool, ...]) -> SavedTensors:
-        """Arrays that a recorded call keeps for the gradients marked in `wanted`; none if there is none."""
+        """Arrays that a recorded call keeps for the gradients marked in `wanted`; none if there is none.
+
+        Raises:
+            GradientError: The call ran in prediction mode, which may not write what they read.
+        """
         found = self.saved.get(wanted)
         if found is None:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
@@ -312,6 +317,13 @@ class Plan(Recordable):
                 reads = list(dict.fromkeys([*self.declared.backward_dependency(flows), *reads]))
             firsts = {"in_data": 0, "out_data": self.signature.num_inputs}
             entries = [entry for entry in reads if entry.kind in firsts]
+            train_only = () if self.signature.is_train else self.prop.train_only_outputs
+            for kind, index in entries:
+                if kind == "out_data" and index in train_only:
+                    raise GradientError(
+                        f"{self.name}: its gradient reads {self.prop.list_outputs()[index]!r}, which is "
+                        "computed only in training; record with train_mode=True"
+                    )
             found = SavedTensors(entries, [firsts[kind] + index for kind, index in entries])
             self.saved[wanted] = found
         return found

@@ -104,7 +104,8 @@ class Contract:
             it by a function of its own: inference and computation share that, and nothing else tells.
         reference: The outputs as a function of the inputs and of those parameters and states it names (and
             `is_train`; `**states` are all states), in NumPy; one array, or a tuple of the leading outputs, or
-            of all outputs and then what becomes of the states. It is called in float64.
+            of all outputs and then what becomes of the states. It is called in a type with more digits, and
+            again in the operator's own.
         loss: The scalar whose gradient the operator gives, called as `reference` is, for an
             operator that ignores the head gradient.
         ignores_head_gradient: Why the gradient does not depend on the gradient of the output; or a
