@@ -56,7 +56,9 @@ def _statistic(
     """One of the two; `function` and `gradient` are those of `operad_reduce.statistics`."""
 
     def forward(a: Array, axis: Any, ddof: int, dtype: Any, keepdims: bool) -> Array:
-        data = a[..., None] if dtype is None else a[..., None].astype(np.result_type(a, dtype))
+        data = (
+            a[..., None] if dtype is None else a[..., None].astype(np.result_type(a.dtype, np.dtype(dtype)))
+        )
         found = np.empty_like(data, shape=_kept(a.shape, axis, keepdims))
         function(data, _axes(a.ndim, axis), ddof, found)
         return found
@@ -112,7 +114,8 @@ def _several(shape: Shape) -> Shape:
 def _percentile(
     a: Array, q: Array | None, axis: Any, interpolation: str, q_scalar: float | None, output: Array
 ) -> None:
-    parts = [q_scalar] if q is None else [float(one) for one in q.reshape(-1)]
+    asked: Any = [q_scalar] if q is None else q.reshape(-1)
+    parts = [float(one) for one in asked]
     if wrong := [one for one in parts if isfinite(one) and not 0 <= one <= 100]:
         raise ArgumentError(f"_npi_percentile: q is {wrong[0]:g}, expected 0 to 100")
     rows = np.sort(rows_along(_working(a, output), _axes(a.ndim, axis)), axis=-1)
@@ -126,9 +129,10 @@ def _percentile(
     output[...] = np.stack(found).reshape(output.shape)
 
 
-def _reference(a: Any, *q: Any, axis: Any, interpolation: str, keepdims: bool, q_scalar: float | None) -> Any:
+def _reference(a: Any, *q: Any, axis: Any, interpolation: Any, keepdims: bool, q_scalar: float | None) -> Any:
     """NumPy's, but for what lies between two that are equally near."""
-    parts, named = np.asarray(q[0] if q else q_scalar), {"axis": axis, "keepdims": keepdims}
+    parts: Any = np.asarray(q[0] if q else q_scalar)
+    named: Any = {"axis": axis, "keepdims": keepdims}
     if interpolation != "nearest":
         return np.percentile(a, parts, method=interpolation, **named)
     lower, higher = (np.percentile(a, parts, method=way, **named) for way in ("lower", "higher"))
