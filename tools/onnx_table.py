@@ -24,7 +24,8 @@ _INTRODUCTION: Final = """\
 
 {written} operators can be written as ONNX nodes, {missing} cannot; {read} ONNX operators can be read.
 `operad onnx check` prints these tables for what is installed. [ONNX](onnx.md) has the use. "several" stands
-for a rule that makes several nodes or operators, or one with other parameters.
+for a rule that makes several nodes or operators, or one with other parameters, "steps" for an operator
+without a rule, whose function is traced and written step by step.
 """
 
 
@@ -60,7 +61,7 @@ def page() -> str:
 
 
 def _code(word: str) -> str:
-    return word if word in ("several", "numbers") else f"`{word}`"
+    return word if word in ("several", "steps", "numbers") else f"`{word}`"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

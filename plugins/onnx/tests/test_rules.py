@@ -17,6 +17,7 @@ from onnx.reference import ReferenceEvaluator
 import operad as od
 from operad import registry
 from operad.errors import DuplicateOperatorError, UnsupportedError
+from operad_onnx.coverage import written
 from operad_onnx.rules import rules
 from plugins.onnx.tests.networks import evaluated
 from plugins.onnx.tests.test_load import model_of
@@ -78,11 +79,20 @@ def test_a_package_brings_rules_for_its_own_operators(folder: Path) -> None:
     assert evaluated(od.onnx.load(read).symbol, {}, {"x": array})[0].tolist() == [[2, -4]]
 
 
-@pytest.mark.more
-def test_an_operator_without_a_rule_names_its_package(folder: Path) -> None:
+def test_an_operator_without_a_rule_is_written_by_its_steps(folder: Path) -> None:
     install(folder, "acme", ENTRIES.partition("[operad.onnx]")[0], acme_ops=OPERATOR)
     registry.refresh()
-    with pytest.raises(UnsupportedError, match=r"node 'n' \(acme_double\) .*acme 1.0 brings no rule for it"):
+    model = od.onnx.export(od.sym.acme_double(od.sym.var("x"), name="n"), {}, {"x": ("N",)})
+    assert [node.op_type for node in model.graph.node] == ["Mul"]
+    assert ReferenceEvaluator(model).run(None, {"x": np.array([1, -2], "f")})[0].tolist() == [2, -4]
+
+
+@pytest.mark.more
+def test_an_operator_without_rule_and_function_names_its_package(folder: Path) -> None:
+    text = OPERATOR.replace("output[...] = data * 2", "output[...] = np.cumprod(data)")
+    install(folder, "acme", ENTRIES.partition("[operad.onnx]")[0], acme_ops="import numpy as np\n" + text)
+    registry.refresh()
+    with pytest.raises(UnsupportedError, match=r"node 'n' \(acme_double\).*cumprod.*acme_ops.*of acme 1.0"):
         od.onnx.export(od.sym.acme_double(od.sym.var("x"), name="n"), {}, {"x": (2,)})
 
 
@@ -113,7 +123,7 @@ def test_rules_are_of_operators_that_are_there_and_none_is_forgotten() -> None:
         for r in registry.operators().values()
         if r.distribution.startswith("operad-")
     }
-    assert not ours - {*found.exports, *found.absent}
+    assert not ours - {row.operator for row in written()} - {*found.absent}
     assert not {*found.exports} & {*found.absent}
 
 

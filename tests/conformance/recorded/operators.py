@@ -21,7 +21,8 @@ _SCALAR = """
     _power_scalar _rpower_scalar _maximum_scalar _minimum_scalar _hypot_scalar _equal_scalar
     _not_equal_scalar _greater_scalar _greater_equal_scalar _lesser_scalar _lesser_equal_scalar
     _logical_and_scalar _logical_or_scalar _logical_xor_scalar _scatter_elemwise_div _scatter_plus_scalar
-    _scatter_minus_scalar
+    _scatter_minus_scalar _npi_arctan2_scalar _npi_copysign_scalar _npi_bitwise_and_scalar
+    _npi_bitwise_or_scalar _npi_bitwise_xor_scalar
 """
 _DISTRIBUTIONS = """
     uniform normal gamma exponential poisson negative_binomial generalized_negative_binomial
@@ -39,7 +40,8 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
             broadcast_like
         """,
         "reduce": """
-            sum mean prod nansum nanprod max min norm argmax argmin argmax_channel moments cumsum
+            sum mean prod nansum nanprod max min norm argmax argmin argmax_channel moments cumsum _npi_var
+            _npi_std _npi_percentile
         """,
         "matrix": """
             dot batch_dot khatri_rao _linalg_gemm _linalg_gemm2 _linalg_potrf _linalg_potri _linalg_trmm
@@ -56,6 +58,7 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
             take batch_take pick fill_element_0index one_hot _onehot_encode gather_nd scatter_nd
             _scatter_set_nd Embedding where sort argsort topk _ravel_multi_index _unravel_index _histogram
             _contrib_boolean_mask _contrib_index_copy _backward_gather_nd _contrib_index_array
+            _npi_unique
         """,
         "init": "_zeros _ones _full _arange _linspace _eye _copyto _contrib_arange_like",
         "sampling": " ".join(

@@ -53,5 +53,4 @@ ABSENT: Final[Mapping[str, str]] = {
         ),
         _RANDOM,
     ),
-    "_image_resize": "it rounds whole pixels as OpenCV does, and ONNX's Resize otherwise",
 }  # fmt: skip

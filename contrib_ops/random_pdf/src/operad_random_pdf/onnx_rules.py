@@ -9,9 +9,8 @@ ABSENT: Final[Mapping[str, str]] = dict.fromkeys(
     [
         f"_random_pdf_{name}"
         for name in (
-            "dirichlet", "exponential", "gamma", "generalized_negative_binomial", "negative_binomial",
-            "normal", "poisson", "uniform",
+            "dirichlet", "gamma", "generalized_negative_binomial", "negative_binomial", "poisson",
         )
     ],
-    "ONNX has no densities, and no logarithm of the gamma function",
+    "ONNX has no logarithm of the gamma function",
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
+from math import log, pi
 from typing import Any, Final
 
 Rule = str | Callable[[Any], Any]
@@ -43,6 +44,80 @@ def _to(node: Any) -> Any:
     return node.add("Expand", node.inputs[0], node.out_shape())
 
 
+def _sign_bit(node: Any, value: str) -> Any:
+    """True for negative numbers and -0.0, whose reciprocal is negative."""
+    zero = node.const(0)
+    seen = node.add("Where", node.add("Equal", value, zero), node.add("Reciprocal", value), value)
+    return node.add("Less", seen, zero)
+
+
+def _angle(node: Any) -> Any:
+    """The arc tangent of the quotient, half a turn away where the second number is negative.
+
+    Of two infinities the quotient is taken of ones, and of two zeros of 0 and 1, each with its sign.
+    """
+    y, x = node.inputs
+    zero, one = node.const(0), node.const(1)
+    both = node.add("And", *(node.add("Equal", node.add("Abs", v), node.const(float("inf"))) for v in (y, x)))
+    origin = node.add("And", node.add("Equal", y, zero), node.add("Equal", x, zero))
+    above = node.add("Where", both, node.add("Sign", y), y)
+    below = node.add("Where", both, node.add("Sign", x), node.add("Where", origin, one, x))
+    found = node.add("Atan", node.add("Div", above, below))
+    half = node.add("Where", _sign_bit(node, y), node.const(-pi), node.const(pi))
+    beyond = node.add("Add", node.add("Where", origin, zero, found), half)
+    is_right = node.add("And", node.add("Equal", x, zero), node.add("Not", origin))
+    turned = node.add("And", _sign_bit(node, x), node.add("Not", is_right))
+    quarter = node.add("Mul", half, node.const(0.5))
+    return node.add("Where", is_right, quarter, node.add("Where", turned, beyond, found))
+
+
+def _with_sign(node: Any) -> Any:
+    size = node.add("Abs", node.inputs[0])
+    return node.add("Where", _sign_bit(node, node.inputs[1]), node.add("Neg", size), size)
+
+
+def _log_of_sum(node: Any) -> Any:
+    """`max + ln(1 + e^-|a - b|)`; two infinities of one sign have no difference."""
+    one, other = node.inputs
+    apart = node.add("Abs", node.add("Sub", one, other))
+    rest = node.add("Log", node.add("Add", node.add("Exp", node.add("Neg", apart)), node.const(1)))
+    rest = node.add("Where", node.add("Equal", one, other), node.const(log(2)), rest)
+    return node.add("Add", node.add("Max", one, other), rest)
+
+
+def _bits(word: str) -> Callable[[Any], Any]:
+    def rule(node: Any) -> Any:
+        if node.dtypes[0].kind == "b":
+            return node.add(word, *node.inputs)
+        if node.opset < 18:
+            node.refuse("ONNX has bits of whole numbers from opset 18 on")
+        return node.add(f"Bitwise{word}", *node.inputs)
+
+    return rule
+
+
+def _shifted(direction: str) -> Callable[[Any], Any]:
+    """ONNX shifts unsigned numbers, by less than they have bits: of a negative one the complement."""
+
+    def rule(node: Any) -> Any:
+        dtype = node.dtypes[0]
+        bits, unsigned = dtype.itemsize * 8, f"uint{dtype.itemsize * 8}"
+        data, by = node.inputs
+        is_signed_right = dtype.kind == "i" and direction == "RIGHT"
+        is_below = node.add("Less", data, node.const(0)) if is_signed_right else ""
+        if is_signed_right:
+            data = node.add("Where", is_below, node.add("Sub", node.const(-1), data), data)
+        is_far = node.add("GreaterOrEqual", by, node.const(bits))
+        near = node.cast(node.add("Where", is_far, node.const(0), by), unsigned)
+        made = node.cast(node.add("BitShift", node.cast(data, unsigned), near, direction=direction), dtype)
+        made = node.add("Where", is_far, node.const(0), made)
+        if is_signed_right:
+            made = node.add("Where", is_below, node.add("Sub", node.const(-1), made), made)
+        return made
+
+    return rule
+
+
 EXPORTS: Final[Mapping[str, Rule]] = {
     **_SAME,
     **{f"broadcast_{name}": _compared(kind) for name, kind in _COMPARED.items()},
@@ -50,6 +125,13 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     **{f"broadcast_logical_{kind.lower()}": _logical(kind) for kind in ("And", "Or", "Xor")},
     "broadcast_mod": lambda node: node.floor_mod(*node.inputs),
     "broadcast_hypot": lambda node: node.hypot(*node.inputs),
+    "arctan2": _angle,
+    "copysign": _with_sign,
+    "logaddexp": _log_of_sum,
+    "fmod": lambda node: node.add("Mod", *node.inputs, fmod=1),
+    **{f"bitwise_{word.lower()}": _bits(word) for word in ("And", "Or", "Xor")},
+    "left_shift": _shifted("LEFT"),
+    "right_shift": _shifted("RIGHT"),
     "broadcast_to": _to,
     "broadcast_axis": _to,
     "broadcast_like": lambda node: node.add("Expand", node.inputs[0], node.out_shape()),
@@ -137,17 +219,10 @@ def _expanded(node: Any) -> Any:
     return node.call("broadcast_to", data, shape=wanted)
 
 
-_NO_RULE: Final = "ONNX has parts of it, and no rule puts them together yet"
-ABSENT: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("arctan2", "copysign", "fmod", "logaddexp"),
-        "ONNX has parts of it, and no rule puts them together yet",
-    ),
-    **dict.fromkeys(
-        ("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"),
-        "ONNX's bits came with opset 18, and shifts are of unsigned numbers; no rule divides the cases yet",
-    ),
-}
+def _bits_shifted(node: Any) -> Any:
+    return node.call(f"{node.attr('direction').lower()}_shift", node.sym(0), node.sym(1))
+
+
 IMPORTS: Final[Mapping[str, Rule]] = {
     **{kind: _arithmetic(name, kind) for name, kind in _SAME.items() if kind in _SCALARS},
     "Div": _divided,
@@ -159,4 +234,6 @@ IMPORTS: Final[Mapping[str, Rule]] = {
     **{kind: _predicate(f"broadcast_{name}") for name, kind in _COMPARED.items()},
     **{kind: _predicate(f"broadcast_logical_{kind.lower()}") for kind in ("And", "Or", "Xor")},
     "Expand": _expanded,
+    "BitShift": _bits_shifted,
+    **{f"Bitwise{word}": f"bitwise_{word.lower()}" for word in ("And", "Or", "Xor")},
 }

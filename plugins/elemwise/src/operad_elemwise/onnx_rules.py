@@ -25,7 +25,6 @@ _COMPARED: Final = {
     "equal": "Equal", "greater": "Greater", "lesser": "Less", "greater_equal": "GreaterOrEqual",
     "lesser_equal": "LessOrEqual",
 }  # fmt: skip
-_NO_FUNCTION: Final = "ONNX has no such function"
 
 
 def _first(node: Any) -> Any:
@@ -115,6 +114,26 @@ def _logical(kind: str, *, scalar: bool = False) -> Callable[[Any], Any]:
     return rule
 
 
+def _size(node: Any) -> Any:
+    """The absolute value, of integers as float32."""
+    value = node.inputs[0]
+    return node.add("Abs", value if node.dtypes[0].kind == "f" else node.cast(value, "float32"))
+
+
+def _limit(node: Any) -> Any:
+    return node.const(float("inf"), node.dtypes[0] if node.dtypes[0].kind == "f" else "float32")
+
+
+def _complement(node: Any) -> Any:
+    if node.dtypes[0].kind == "b":
+        return node.add("Not", node.inputs[0])
+    if node.dtypes[0].kind == "u" and node.opset < 18:
+        node.refuse("ONNX has bits of whole numbers from opset 18 on")
+    if node.dtypes[0].kind == "u":
+        return node.add("BitwiseNot", node.inputs[0])
+    return node.add("Sub", node.const(-1), node.inputs[0])
+
+
 EXPORTS: Final[Mapping[str, Rule]] = {
     **_SAME,
     "exp2": lambda node: node.add("Exp", node.add("Mul", node.inputs[0], node.const(log(2)))),
@@ -149,6 +168,10 @@ EXPORTS: Final[Mapping[str, Rule]] = {
         "HardSigmoid", node.inputs[0], alpha=node.op.alpha, beta=node.op.beta
     ),
     "logical_not": lambda node: node.logical("Not", node.inputs[0]),
+    "isnan": lambda node: node.add("Not", node.add("Equal", (size := _size(node)), size)),
+    "isinf": lambda node: node.add("Equal", _size(node), _limit(node)),
+    "isfinite": lambda node: node.add("Less", _size(node), _limit(node)),
+    "bitwise_not": _complement,
     "ones_like": _full(1),
     "zeros_like": _full(0),
     "shape_array": "Shape",
@@ -180,17 +203,7 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     **{f"_logical_{kind.lower()}": _logical(kind) for kind in ("And", "Or", "Xor")},
 }
 
-ABSENT: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("digamma", "erfinv", "gamma", "gammaln"), _NO_FUNCTION),
-    **dict.fromkeys(
-        ("bitwise_not", "isfinite", "isinf", "isnan", "nan_to_num"),
-        "ONNX has it for other types alone, and no rule casts yet",
-    ),
-    **dict.fromkeys(
-        ("_scatter_elemwise_div", "_scatter_minus_scalar", "_scatter_plus_scalar"),
-        "it is for sparse arrays of MXNet; the operator without `_scatter` has a rule",
-    ),
-}
+ABSENT: Final[Mapping[str, str]] = dict.fromkeys(("gamma", "gammaln"), "ONNX has no such function")
 
 
 def _clipped(node: Any) -> Any:
@@ -279,4 +292,5 @@ IMPORTS: Final[Mapping[str, Rule]] = {
     "ThresholdedRelu": _above,
     "IsNaN": _is_nan,
     "IsInf": _is_inf,
+    "BitwiseNot": "bitwise_not",
 }

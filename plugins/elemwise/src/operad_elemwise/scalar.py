@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from operad_elemwise.families import is_integer, with_number
-from operad_sdk import Contract, Real
+from operad_elemwise.families import NUMBER, is_integer, with_number
+from operad_sdk import UNARY, Contract, Real, define
 from operad_sdk.quotients import divide_integers, remainder, slope_of_length
 
 
@@ -24,6 +24,13 @@ def _slope_by_number(output_grad: Any, data: Any, scalar: Any) -> Any:
     is_small = np.logical_and(data != 0, np.abs(data) < 1)
     small, large = np.where(is_small, data, 1), np.where(is_small, 1, data)
     return output_grad * np.where(is_small, scalar / small * small**scalar, scalar * large ** (scalar - 1))
+
+
+def _part_of_square(data: Any, scalar: Any) -> Any:
+    """`scalar / (data^2 + scalar^2)` without overflow; 0 at the origin, where angles have no slope."""
+    length = np.hypot(data, scalar)
+    length = np.where(length == 0, length.dtype.type(np.inf), length)
+    return scalar / length / length
 
 
 # MXNet has those called scatter for sparse arrays
@@ -134,4 +141,33 @@ hypot_scalar = with_number(
     ("[3, 0]", "scalar=4", "[5., 4.]"),
     lambda output_grad, data, output: slope_of_length(output_grad, data, output), "output_grad",
     integers_as="float64", reference=lambda data, scalar: np.abs(data + 1j * scalar),
+)  # fmt: skip
+arctan2_scalar = with_number(
+    "_npi_arctan2_scalar", np.arctan2,
+    "Angle of the point `(scalar, x)`; `dy/dx = scalar / (x^2 + scalar^2)`, 0 at the origin.",
+    ("[0, 2]", "scalar=2", "[0.    , 0.7854]"),
+    lambda output_grad, data, scalar: output_grad * _part_of_square(data, scalar), "output_grad",
+    integers_as="float64", reference=lambda data, scalar: np.angle(scalar + 1j * data),
+)  # fmt: skip
+copysign_scalar = with_number(
+    "_npi_copysign_scalar", np.copysign,
+    "The magnitude of `x` with the sign of `scalar`; `dy/dx` is 1 where signs are equal, else -1, 0 at 0.",
+    ("[1, -2]", "scalar=-1", "[-1., -2.]"),
+    lambda output_grad, data, scalar: output_grad * np.copysign(1, scalar) * np.sign(data), "output_grad",
+    integers_as="float64",
+    reference=lambda data, scalar: np.abs(data) * (1 - 2.0 * np.signbit(scalar)),
+)  # fmt: skip
+bitwise_and_scalar, bitwise_or_scalar, bitwise_xor_scalar = (
+    define(
+        f"_npi_bitwise_{word}_scalar", UNARY, ufunc, params=NUMBER, inplace="data",
+        summary=f"Bits that {held} in `x` and `scalar`; of bool, logic.",
+        example=("[5, 6], dtype='int32'", "scalar=3", f"array({result}, dtype=int32)"),
+        accepts=("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        contract=Contract(reference=function),
+    )
+    for word, ufunc, held, result, function in (
+        ("and", np.bitwise_and, "are both set", "[1, 2]", lambda data, scalar: data & scalar),
+        ("or", np.bitwise_or, "are not both clear", "[7, 7]", lambda data, scalar: data | scalar),
+        ("xor", np.bitwise_xor, "differ", "[6, 5]", lambda data, scalar: data ^ scalar),
+    )
 )  # fmt: skip

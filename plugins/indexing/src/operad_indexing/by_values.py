@@ -25,7 +25,7 @@ from operad_sdk import (
 
 
 class ShapedByValues(OperatorProperty):
-    """Base class: the first axis of outputs, where the shape line leaves it open, is found from values.
+    """Base class: the axis of outputs that the shape line leaves open is found from values.
 
     A call waits for its arguments; a symbol with such an operator is not bound.
     """
@@ -86,21 +86,26 @@ class nonzero(ShapedByValues):
             output[:, axis] = column
 
 
-def _parts(shape: Shape, axis: int | None) -> Shape:
-    """Shape of a part along an axis, or of an element."""
+def _before(shape: Shape, axis: int | None) -> Shape:
+    """Lengths of the axes before an axis; none without an axis."""
     if axis is not None and not -len(shape) <= axis < len(shape):
         raise ShapeError(
             f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}"
         )
-    return () if axis is None else (*shape[: axis % len(shape)], *shape[axis % len(shape) + 1 :])
+    return () if axis is None else shape[: axis % len(shape)]
+
+
+def _after(shape: Shape, axis: int | None) -> Shape:
+    """Lengths of the axes after an axis; none without an axis."""
+    return () if axis is None else shape[axis % len(shape) + 1 :]
 
 
 def _unique(data: Array, index: bool, inverse: bool, counts: bool, axis: int | None) -> list[Array]:
-    """Results of `numpy.unique`, with the axis of different parts in front."""
+    """Results of `numpy.unique`, of which those after the first have one axis."""
     numpy_unique: Any = np.unique
     found = numpy_unique(data, index, inverse, counts, axis)
     values, *others = found if isinstance(found, tuple) else (found,)
-    return [values if axis is None else np.moveaxis(values, axis, 0), *others]
+    return [values, *(each.reshape(-1) for each in others)]
 
 
 @operator("unique")
@@ -109,7 +114,8 @@ class unique(ShapedByValues):
 
     Shapes:
         data: (...)
-        output0: (number of different elements,); with `axis`, the parts, one behind the other along axis 0.
+        output: (number of different elements,), `output0` where others follow; with `axis`, data with the
+            different parts along it.
         output1: With `return_index`, where each comes first; of int64, as all that follow.
         output2: With `return_inverse`, which one each element, or part, is; of the elements in order.
         output3: With `return_counts`, how often each comes.
@@ -120,7 +126,7 @@ class unique(ShapedByValues):
         >>> values.asnumpy().tolist(), counts.asnumpy().tolist()
         ([1.0, 3.0], [1, 2])
 
-    Source: NumpyUniqueParam, src/operator/numpy/np_unique_op.h. Differs: parts are along axis 0.
+    Source: NumpyUniqueParam, src/operator/numpy/np_unique_op.h.
     """
 
     return_index = param(bool, False, doc="Say where each comes first.")
@@ -128,15 +134,17 @@ class unique(ShapedByValues):
     return_counts = param(bool, False, doc="Say how often each comes.")
     axis = param(int, None, doc="The axis along which parts are compared; left out: elements are.")
     spec = (
-        "data:(*S) -> output0:(R, *parts(S, axis)), output1:int64(R) if return_index,"
+        "data:(*S) -> output:(*before(S, axis), R, *after(S, axis))"
+        " if not (return_index or return_inverse or return_counts),"
+        " output0:(*before(S, axis), R, *after(S, axis)) if return_index or return_inverse or return_counts,"
+        " output1:int64(R) if return_index,"
         " output2:int64(S[axis] if axis is not None else prod(S)) if return_inverse,"
         " output3:int64(R) if return_counts"
     )
-    functions: ClassVar = {"parts": _parts}
+    functions: ClassVar = {"before": _before, "after": _after}
     contract = Contract(
         reference=lambda data, return_index, return_inverse, return_counts, axis: tuple(
-            each.reshape(-1) if number and each.ndim > 1 else each
-            for number, each in enumerate(_unique(data, return_index, return_inverse, return_counts, axis))
+            _unique(data, return_index, return_inverse, return_counts, axis)
         ),
         nan_policy="NaN is a value, the largest",
         no_numeric_gradient="which elements are equal is a matter of values, which have no slope",
@@ -144,17 +152,31 @@ class unique(ShapedByValues):
 
     def length(self, *arrays: Array) -> int:
         """Number of different ones."""
-        return len(_unique(arrays[0], False, False, False, self.axis)[0])
+        return int(_unique(arrays[0], False, False, False, self.axis)[0].shape[self.axis or 0])
 
     def forward(
         data: Array, return_index: bool, return_inverse: bool, return_counts: bool, axis: int | None,
-        output0: Array, output1: Array | None, output2: Array | None, output3: Array | None,
+        output: Array | None, output0: Array | None, output1: Array | None, output2: Array | None,
+        output3: Array | None,
     ) -> None:  # fmt: skip
         """Sort, and compare neighbours."""
         found = _unique(data, return_index, return_inverse, return_counts, axis)
-        targets = [one for one in (output0, output1, output2, output3) if one is not None]
+        targets = [one for one in (output, output0, output1, output2, output3) if one is not None]
         for target, each in zip(targets, found, strict=True):
-            target[...] = each.reshape(target.shape)
+            target[...] = each
+
+
+@operator("_npi_unique")
+class npi_unique(unique):
+    """`unique` by the name that MXNet 1.x has, in files too.
+
+    Example:
+        >>> import operad as od
+        >>> od.nd._npi_unique(od.nd.array([3, 1, 3])).asnumpy()
+        array([1., 3.], dtype=float32)
+
+    Source: NumpyUniqueParam, src/operator/numpy/np_unique_op.h.
+    """
 
 
 @operator("bincount")

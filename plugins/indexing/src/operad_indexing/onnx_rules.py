@@ -160,8 +160,51 @@ def _filled(node: Any) -> Any:
     return node.add("ScatterElements", node.inputs[0], indices, node.unsqueeze(node.inputs[1], -1), axis=1)
 
 
+def _broadcast(node: Any, value: str, index: int, shape: Any) -> Any:
+    same = node.shapes[index] == tuple(shape)
+    return value if same else node.add("Expand", value, node.ints(*shape))
+
+
+def _along(node: Any) -> tuple[str, str, int, tuple[int, ...]]:
+    """Data, and positions as long as data but along the axis; with the axis, and the positions' shape."""
+    data, indices = node.inputs[0], _whole(node, node.inputs[1], 1)
+    if node.op.axis is None:
+        return node.add("Reshape", data, node.ints(-1)), indices, 0, node.shapes[1]
+    axis = node.op.axis % len(node.shapes[0])
+    shape = list(node.shapes[0])
+    shape[axis] = node.shapes[1][axis]
+    if tuple(shape) != node.shapes[1]:
+        node.fixed(0), node.fixed(1)
+    return data, _broadcast(node, indices, 1, shape), axis, tuple(shape)
+
+
+def _taken_along(node: Any) -> Any:
+    data, indices, axis, _ = _along(node)
+    return node.add("GatherElements", data, indices, axis=axis)
+
+
+def _put_along(node: Any) -> Any:
+    data, indices, axis, shape = _along(node)
+    if node.op.mode == "max" and node.opset < 18:
+        node.refuse("ONNX writes the larger of two numbers from opset 18 on")
+    reduction = None if node.op.mode == "set" else node.op.mode
+    values = _broadcast(node, node.inputs[2], 2, shape)
+    made = node.add("ScatterElements", data, indices, values, axis=axis, reduction=reduction)
+    return node.reshape(made) if node.op.axis is None else made
+
+
+def _searched(node: Any) -> Any:
+    """How many numbers are smaller, or not larger, than each."""
+    kind = "Less" if node.op.side == "left" else "LessOrEqual"
+    below = node.add(kind, node.inputs[0], node.unsqueeze(node.inputs[1], -1))
+    return node.reduce("ReduceSum", node.cast(below, "int64"), [-1], keepdims=False)
+
+
 EXPORTS: Final[Mapping[str, Rule]] = {
     "take": _take,
+    "take_along_axis": _taken_along,
+    "put_along_axis": _put_along,
+    "searchsorted": _searched,
     "Embedding": _embedding,
     "pick": _pick,
     "batch_take": _batch_take,
@@ -180,15 +223,10 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     "_contrib_boolean_mask": _masked,
     "fill_element_0index": _filled,
 }
-_NO_RULE: Final = "ONNX has parts of it, and no rule puts them together yet"
+_BY_VALUES: Final = "the shape of its output follows from values, which a symbol does not know"
 ABSENT: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("bincount", "searchsorted"), "ONNX has no such function"),
-    **dict.fromkeys(
-        ("nonzero", "put_along_axis", "take_along_axis", "unique"),
-        "ONNX has parts of it, and no rule puts them together yet",
-    ),
+    **dict.fromkeys(("bincount", "nonzero", "unique", "_npi_unique"), _BY_VALUES),
     "_histogram": "ONNX has no histogram",
     "_onehot_encode": "it writes into an array that is there; one_hot has a counterpart",
-    "_contrib_index_array": "it is the shape's coordinates, which a model has as a constant",
 }
 IMPORTS: Final[Mapping[str, Rule]] = onnx_reading.IMPORTS

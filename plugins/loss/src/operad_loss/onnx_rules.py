@@ -75,14 +75,6 @@ def _softmax_loss(node: Any) -> Any:
     return [_likelihood(node, logs), logs]
 
 
-_NO_RULE: Final = "ONNX has parts of it, and no rule puts them together yet"
-ABSENT: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("bce_with_logits", "cdist", "cosine_distance", "nll_loss"),
-        "ONNX has parts of it, and no rule puts them together yet",
-    ),
-    "IdentityAttachKLSparseReg": "it changes gradients alone: take it out of a network that is served",
-}
 IMPORTS: Final[Mapping[str, Rule]] = {
     "NegativeLogLikelihoodLoss": lambda node: _likelihood(node, node.sym()),
     "SoftmaxCrossEntropyLoss": _softmax_loss,

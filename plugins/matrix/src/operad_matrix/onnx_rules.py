@@ -106,20 +106,11 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     "_linalg_det": lambda node: node.reshape(node.add("Det", node.inputs[0])),
     "khatri_rao": _khatri_rao,
 }
-_NO_RULE: Final = "ONNX has parts of it, and no rule puts them together yet"
 ABSENT: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("_npi_tensordot_int_axes", "cross", "einsum", "kron", "matmul", "outer", "tensordot", "trace"),
-        "ONNX has parts of it, and no rule puts them together yet",
-    ),
     **dict.fromkeys(("_linalg_gelqf", "_linalg_potrf", "_linalg_potri", "_linalg_syevd"), _NO_FACTORS),
     "_linalg_inverse": "ONNX has no inverse of a matrix",
     "_linalg_trsm": "ONNX has no solver of linear equations",
     "_linalg_slogdet": "ONNX has a determinant, and not its logarithm, which keeps what that cannot hold",
-    **dict.fromkeys(
-        ("_linalg_extractdiag", "_linalg_makediag", "_linalg_extracttrian", "_linalg_maketrian"),
-        "ONNX has no packed diagonals and triangles",
-    ),
 }
 
 

@@ -165,9 +165,6 @@ def _mean_variance(node: Any) -> Any:
     return node.call("broadcast_div", centred, deviation)
 
 
-ABSENT: Final[Mapping[str, str]] = {
-    "_contrib_BatchNormWithReLU": "it is relu(BatchNorm(x)), whose parts have rules",
-}
 IMPORTS: Final[Mapping[str, Rule]] = {
     "BatchNormalization": _batch_normalization,
     "LayerNormalization": _layer_normalization,

@@ -156,11 +156,7 @@ def unique(
     """`numpy.unique`, by the operator `unique`, which waits for the array."""
     wanted = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
     values, *others = _several(nd.invoke("unique", (ar,), {**wanted, "axis": axis}))
-    if axis is not None:
-        order = [*range(1, ar.ndim)]
-        order.insert(axis % ar.ndim, 0)
-        values = values.transpose(*order)
-    elif return_inverse:
+    if axis is None and return_inverse:
         others[return_index] = others[return_index].reshape(ar.shape)
     return (values, *others) if others else values
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import final
+from typing import Any, Final, final
 
 import onnx
 
 import operad
 from operad_onnx.providers import package_for
 from operad_onnx.rules import rules
+from operad_onnx.traced import is_traceable
 
+STEPS: Final = "steps"
 _FOLDED_HERE = ("Constant",)
 """Operators that become numbers when a model is read."""
 
@@ -23,7 +25,8 @@ class Written:
 
     Attributes:
         operator: Its name here.
-        onnx: The ONNX operator that does the same; "several" for one that is written as nodes.
+        onnx: The ONNX operator that does the same; "several" for one that is written as nodes by a rule, and
+            "steps" for one that has none, whose function is written step by step.
         package: Who brings the rule.
     """
 
@@ -66,10 +69,29 @@ class Missing:
 
 def written() -> list[Written]:
     """The operators that are written, by name."""
-    return [
+    found = [
         Written(name, rule.rule if isinstance(rule.rule, str) else "several", rule.owner.partition(" ")[0])
-        for name, rule in sorted(rules().exports.items())
+        for name, rule in rules().exports.items()
     ]
+    found += [
+        Written(name, STEPS, record.distribution)
+        for name, (record, prop) in _without_rule().items()
+        if _is_written_by_steps(name, prop)
+    ]
+    return sorted(found, key=lambda row: row.operator)
+
+
+def _without_rule() -> dict[str, Any]:
+    """Installed operators by name, each with its record and its class."""
+    known, found = rules().exports, {}
+    for record in operad.registry.operators().values():
+        if not record.is_alias and (prop := operad.registry.get(record.name)).name not in known:
+            found[prop.name] = record, prop
+    return found
+
+
+def _is_written_by_steps(name: str, prop: Any) -> bool:
+    return is_traceable(prop) and name not in rules().absent
 
 
 def read() -> list[Read]:
@@ -84,14 +106,11 @@ def read() -> list[Read]:
 
 def not_written() -> list[Missing]:
     """Installed operators that cannot be written, with the reason."""
-    known, found = rules(), {}
-    for record in operad.registry.operators().values():
-        if record.is_alias:
-            continue
-        name = operad.registry.get(record.name).name
-        if name not in known.exports:
-            found[name] = known.absent.get(name, f"{record.distribution} brings no rule for it")
-    return [Missing(name, reason) for name, reason in sorted(found.items())]
+    return [
+        Missing(name, rules().absent.get(name, f"{record.distribution} brings no rule for it"))
+        for name, (record, prop) in sorted(_without_rule().items())
+        if not _is_written_by_steps(name, prop)
+    ]
 
 
 def not_read(model: onnx.ModelProto) -> list[Missing]:

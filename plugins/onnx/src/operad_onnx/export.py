@@ -19,7 +19,8 @@ from operad.symbol import Symbol
 from operad_onnx.element_types import number_of
 from operad_onnx.export_node import ExportNode, Sink, Spec
 from operad_onnx.model_file import write_model
-from operad_onnx.rules import Rule, Rules, rules
+from operad_onnx.rules import Rule, Rules, applied, rules
+from operad_onnx.traced import is_traceable, translated
 
 OPSET: Final = 17
 """Version of the standard that is written where none is named."""
@@ -186,7 +187,7 @@ class _Writer:
         )
         before = len(self._sink.nodes)
         try:
-            made = _applied(rule, seen)
+            made = applied(rule, seen)
         except UnsupportedError as error:
             raise UnsupportedError(f"{what}: {error} (rule {rule})") from error
         except OperadError:
@@ -246,15 +247,10 @@ def _rule_of(node: OpNode, known: Rules, what: str) -> Rule:
     reason = known.absent.get(node.op.name)
     if reason is None:
         provider = operad.registry.provider(node.op.name)
+        if is_traceable(node.op):
+            return Rule(translated, str(provider))
         reason = f"{provider} brings no rule for it (entry point operad.onnx)"
     raise UnsupportedError(f"{what} cannot be written as ONNX: {reason}")
-
-
-def _applied(rule: Rule, node: ExportNode) -> list[str]:
-    if isinstance(rule.rule, str):
-        return [node.add(rule.rule, *node.inputs)]
-    made = rule.rule(node)
-    return [made] if isinstance(made, str) else list(made)
 
 
 def _names(name: str, shape: Sequence[int | str | None]) -> list[int | str]:

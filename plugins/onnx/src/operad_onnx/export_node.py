@@ -85,6 +85,9 @@ class ExportNode:
         out_shapes: As `shapes`, of the outputs.
         out_dtypes: Element types of the outputs.
         opset: Version of the standard that is written.
+        ins: Shapes and types of the inputs, with what differs from run to run.
+        outs: Those of the outputs.
+        sink: The model so far.
     """
 
     def __init__(
@@ -103,9 +106,9 @@ class ExportNode:
         self.dtypes = [spec.dtype for spec in ins]
         self.out_shapes = [spec.shape for spec in outs]
         self.out_dtypes = [spec.dtype for spec in outs]
-        self._outs = outs
+        self.ins, self.outs = ins, outs
         self.opset = sink.opset
-        self._sink = sink
+        self.sink = sink
 
     def add(self, op_type: str, *inputs: str, outputs: int = 1, domain: str = "", **attrs: Any) -> Any:
         """Write a node; returns the name of its output, or the names.
@@ -116,19 +119,19 @@ class ExportNode:
             domain: Of an operator outside the standard.
             attrs: Attributes; those that are None are left out.
         """
-        names = [self._sink.unique(f"{self.name}_{op_type.lower()}") for _ in range(outputs)]
+        names = [self.sink.unique(f"{self.name}_{op_type.lower()}") for _ in range(outputs)]
         given = {key: value for key, value in attrs.items() if value is not None}
         read = list(inputs)
         while read and not read[-1]:
             read.pop()
-        self._sink.nodes.append(helper.make_node(op_type, read, names, names[0], domain=domain, **given))
-        self._sink.domains.add(domain)
+        self.sink.nodes.append(helper.make_node(op_type, read, names, names[0], domain=domain, **given))
+        self.sink.domains.add(domain)
         return names[0] if outputs == 1 else tuple(names)
 
     def const(self, value: Any, dtype: Any = None) -> str:
         """A constant, of the first input's element type unless another is given."""
         dtype = dtype if dtype is not None else self.dtypes[0] if self.dtypes else np.float32
-        return self._sink.constant(
+        return self.sink.constant(
             np.ascontiguousarray(value, dtype).reshape(np.shape(value)), f"{self.name}_const"
         )
 
@@ -192,7 +195,7 @@ class ExportNode:
 
     def out_shape(self, index: int = 0) -> str:
         """The shape of an output as a value; lengths that differ from run to run follow from the inputs'."""
-        lengths = self._outs[index].lengths
+        lengths = self.outs[index].lengths
         if all(first == second for first, second in lengths):
             return self.ints(*(first for first, _ in lengths))
         return str(self.add("Concat", *map(self._length, lengths), axis=0))
@@ -201,7 +204,7 @@ class ExportNode:
         first, second = length
         if first == second:
             return self.ints(first)
-        for (one, other), (name, axis) in self._sink.sources.items():
+        for (one, other), (name, axis) in self.sink.sources.items():
             factor = first // one
             if factor * one == first and factor * other == second:
                 found = self.add("Shape", name, start=axis, end=axis + 1)
@@ -274,7 +277,7 @@ class ExportNode:
         Raises:
             UnsupportedError: It is computed, or an input of the model.
         """
-        found = self._sink.arrays.get(self.inputs[index])
+        found = self.sink.arrays.get(self.inputs[index])
         if found is None:
             self.refuse(f"input {index} ({self.inputs[index]!r}) must be among the parameters")
         return found

@@ -68,6 +68,14 @@ def rules() -> Rules:
     return known[1]
 
 
+def applied(rule: Rule, node: Any) -> list[str]:
+    """The names of the values that a rule writes for the outputs of an `ExportNode`."""
+    if isinstance(rule.rule, str):
+        return [node.add(rule.rule, *node.inputs)]
+    made = rule.rule(node)
+    return [made] if isinstance(made, str) else list(made)
+
+
 def _merged(modules: Any) -> Rules:
     merged = Rules({}, {}, {})
     for name, module, owner in modules:

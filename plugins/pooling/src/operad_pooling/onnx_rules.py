@@ -177,9 +177,6 @@ def _global(kind: str) -> Callable[[Any], Any]:
     return rule
 
 
-ABSENT: Final[Mapping[str, str]] = {
-    "Pooling_v1": "MXNet replaced it: Pooling has a rule",
-}
 IMPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {
     "MaxPool": _largest,
     "AveragePool": _average,

@@ -154,14 +154,7 @@ def _cumulated(node: Any) -> Any:
     return node.call("reverse", made, axis=axis) if node.attr("reverse", 0) else made
 
 
-_NO_RULE: Final = "ONNX has parts of it, and no rule puts them together yet"
-ABSENT: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("all", "any", "count_nonzero", "logsumexp", "std", "var"),
-        "ONNX has parts of it, and no rule puts them together yet",
-    ),
-    **dict.fromkeys(("cummax", "cummin", "cumprod", "median", "quantile"), "ONNX has no such reduction"),
-}
+ABSENT: Final[Mapping[str, str]] = {"cumprod": "ONNX has no cumulative product"}
 IMPORTS: Final[Mapping[str, Rule]] = {
     "ReduceSum": _reduction("sum"),
     "ReduceMean": _reduction("mean"),

@@ -18,7 +18,7 @@ from operad_sdk.contract import REAL_RESULTS
 from operad_sdk.element_types import real_of
 
 _PARAMS: Final = {"axis": AXIS, "keepdims": KEEPDIMS}
-_DDOF: Final = {"ddof": param(int, 0, ge=0, doc="How many less than the elements the divisor is.")}
+DDOF: Final = {"ddof": param(int, 0, ge=0, doc="How many less than the elements the divisor is.")}
 _SPEC: Final = "data:(*S) -> output:(*reduced(S, axis, keepdims))"
 
 
@@ -51,19 +51,21 @@ def _centred(data: Array, axis: Any) -> Array:
     return data - mean
 
 
-def _var(data: Array, axis: Any, ddof: int, output: Array) -> None:
+def variance(data: Array, axis: Any, ddof: int, output: Array) -> None:
+    """Write the variances along axes."""
     squares = np.square(_centred(data, axis))
     total = blocked_sum(squares, axes_of(data.ndim, axis), keepdims=True)
     output[...] = (total / _freedom(data, axis, ddof)).reshape(output.shape)
 
 
-def _var_gradient(output_grad: Array, data: Array, axis: Any, ddof: int) -> Array:
+def variance_gradient(output_grad: Array, data: Array, axis: Any, ddof: int) -> Array:
+    """The gradient of `variance`."""
     share = output_grad * 2 / _freedom(data, axis, ddof)
     return _centred(data, axis) * unreduced(share, data.shape, axis)
 
 
-def _std(data: Array, axis: Any, ddof: int, output: Array) -> None:
-    """In units of the largest distance from the mean, so that no square leaves the type."""
+def deviation(data: Array, axis: Any, ddof: int, output: Array) -> None:
+    """Write roots of variances, in units of the largest distance from the mean: no square leaves the type."""
     axes, centred = axes_of(data.ndim, axis), _centred(data, axis)
     if not data.size:
         output[...] = np.nan
@@ -74,7 +76,7 @@ def _std(data: Array, axis: Any, ddof: int, output: Array) -> None:
     output[...] = (np.sqrt(total / _freedom(data, axis, ddof)) * unit).reshape(output.shape)
 
 
-def _std_gradient(output_grad: Array, data: Array, output: Array, axis: Any, ddof: int) -> Array:
+def deviation_gradient(output_grad: Array, data: Array, output: Array, axis: Any, ddof: int) -> Array:
     """Slope 0 where all elements are equal, as a length has at 0."""
     length = np.where(output == 0, output.dtype.type(np.inf), output)
     share = output_grad / _freedom(data, axis, ddof) / length
@@ -82,19 +84,19 @@ def _std_gradient(output_grad: Array, data: Array, output: Array, axis: Any, ddo
 
 
 var = _statistic(
-    "var", _var, _var_gradient,
+    "var", variance, variance_gradient,
     "The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`. "
     "`sym.var` makes a variable: symbols have it as `variance`.",
     ("[[1, 3], [2, 2]]", "axis=1", "[1., 0.]"),
     lambda data, axis, keepdims, ddof: _by_numpy(np.var, data, axis, keepdims, ddof=ddof),
-    _DDOF, undefined="too few elements have no variance",
+    DDOF, undefined="too few elements have no variance",
 )  # fmt: skip
 std = _statistic(
-    "std", _std, _std_gradient,
+    "std", deviation, deviation_gradient,
     "The square root of the variance; `dy/dx = (x - mean) / ((n - ddof) y)`, and 0 where `y` is.",
     ("[[1, 3], [2, 2]]", "axis=1", "[1., 0.]"),
     lambda data, axis, keepdims, ddof: _by_numpy(np.std, data, axis, keepdims, ddof=ddof),
-    _DDOF, element_cost=8, undefined="too few elements have no variance",
+    DDOF, element_cost=8, undefined="too few elements have no variance",
 )  # fmt: skip
 
 
@@ -134,7 +136,7 @@ logsumexp = _statistic(
 )  # fmt: skip
 
 
-def _rows(data: Array, axis: Any) -> Array:
+def rows_along(data: Array, axis: Any) -> Array:
     """The elements that become one along the last axis."""
     gone = axes_of(data.ndim, axis)
     kept = [one for one in range(data.ndim) if one not in gone]
@@ -142,7 +144,7 @@ def _rows(data: Array, axis: Any) -> Array:
     return moved.reshape((*moved.shape[: len(kept)], count(data.shape, axis)))
 
 
-_METHODS: Final[dict[str, Callable[[float], tuple[int, int, float]]]] = {
+METHODS: Final[dict[str, Callable[[float], tuple[int, int, float]]]] = {
     "linear": lambda at: (floor(at), ceil(at), at - floor(at)),
     "lower": lambda at: (floor(at), floor(at), 0.0),
     "higher": lambda at: (ceil(at), ceil(at), 0.0),
@@ -152,24 +154,29 @@ _METHODS: Final[dict[str, Callable[[float], tuple[int, int, float]]]] = {
 """Elements below and above a quantile, and how far it is from the first to the second."""
 
 
+def quantile_of_rows(rows: Array, q: float, method: Callable[[float], tuple[int, int, float]]) -> Array:
+    """The quantile of each row of elements in ascending order, of which there is one at least."""
+    below, above, part = method(q * (rows.shape[-1] - 1))
+    found = rows[..., below]
+    if above != below and part:
+        found = found * (1 - part) + rows[..., above] * part
+    return np.where(np.isnan(rows[..., -1]), np.nan, found)  # NaN comes last
+
+
 def _quantile(data: Array, axis: Any, q: float, interpolation: str, output: Array) -> None:
-    rows = _rows(data, axis)
+    rows = rows_along(data, axis)
     if not rows.size:
         output[...] = np.nan
         return
-    below, above, part = _METHODS[interpolation](q * (rows.shape[-1] - 1))
-    ordered = np.sort(rows, axis=-1)  # NaN comes last
-    found = ordered[..., below]
-    if above != below and part:
-        found = found * (1 - part) + ordered[..., above] * part
-    output[...] = np.where(np.isnan(ordered[..., -1]), np.nan, found).reshape(output.shape)
+    found = quantile_of_rows(np.sort(rows, axis=-1), q, METHODS[interpolation])
+    output[...] = found.reshape(output.shape)
 
 
 def _quantile_gradient(output_grad: Array, data: Array, axis: Any, q: float, interpolation: str) -> Array:
-    rows = _rows(data, axis)
+    rows = rows_along(data, axis)
     if not rows.size:
         return output_grad.reshape(-1)[:0].reshape(data.shape)
-    below, above, part = _METHODS[interpolation](q * (rows.shape[-1] - 1))
+    below, above, part = METHODS[interpolation](q * (rows.shape[-1] - 1))
     order, places = np.argsort(rows, axis=-1, kind="stable"), np.arange(rows.shape[-1], like=rows)
     head = output_grad.reshape((*rows.shape[:-1], 1))
     found = np.where(places == order[..., below, None], head * (1 - part), 0)
@@ -201,7 +208,7 @@ quantile = _statistic(
     ) if data.size else _by_numpy(np.sum, data, axis, keepdims) * np.nan,
     {
         "q": param(float, 0.5, ge=0, le=1, doc="Which part."),
-        "interpolation": param(str, "linear", choices=(*_METHODS,), doc="What lies between two elements."),
+        "interpolation": param(str, "linear", choices=(*METHODS,), doc="What lies between two elements."),
     },
     ties=_TIES, undefined="nothing has no quantile",
 )  # fmt: skip

@@ -177,13 +177,4 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     "space_to_depth": lambda node: node.add("SpaceToDepth", node.inputs[0], blocksize=node.op.block_size),
     "diag": _diagonal,
 }
-_NO_RULE: Final = "ONNX has parts of it, and no rule puts them together yet"
-ABSENT: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("Crop", "_rnn_param_concat", "broadcast_arrays", "meshgrid", "roll", "tril", "triu"),
-        "ONNX has parts of it, and no rule puts them together yet",
-    ),
-    "im2col": "ONNX has no im2col",
-    "col2im": "ONNX's Col2Im divides the windows another way; it is the gradient of im2col",
-}
 IMPORTS: Final[Mapping[str, Rule]] = onnx_reading.IMPORTS

@@ -783,12 +783,20 @@ def _npi_arctan2(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray]
     """Angle of the point `(rhs, lhs)`; `d/dlhs = rhs / r^2`, `d/drhs = -lhs / r^2`, 0 at the origin."""
     ...
 
+def _npi_arctan2_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Angle of the point `(scalar, x)`; `dy/dx = scalar / (x^2 + scalar^2)`, 0 at the origin."""
+    ...
+
 def _npi_bincount(data: NDArray, weights: NDArray = ..., minlength: int = 0, has_weights: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Counts of all numbers from 0 on, or sums of their weights, which are added in double precision."""
     ...
 
 def _npi_bitwise_and(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Bits that are both set in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def _npi_bitwise_and_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Bits that are both set in `x` and `scalar`; of bool, logic."""
     ...
 
 def _npi_bitwise_not(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -799,12 +807,24 @@ def _npi_bitwise_or(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArr
     """Bits that are not both clear in `lhs` and `rhs`; of bool, logic."""
     ...
 
+def _npi_bitwise_or_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Bits that are not both clear in `x` and `scalar`; of bool, logic."""
+    ...
+
 def _npi_bitwise_xor(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Bits that differ in `lhs` and `rhs`; of bool, logic."""
     ...
 
+def _npi_bitwise_xor_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """Bits that differ in `x` and `scalar`; of bool, logic."""
+    ...
+
 def _npi_copysign(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The magnitude of `lhs` with the sign of `rhs`; `d/dlhs` is 1 where the signs are equal and -1 elsewhere, 0 at 0."""
+    ...
+
+def _npi_copysign_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The magnitude of `x` with the sign of `scalar`; `dy/dx` is 1 where signs are equal, else -1, 0 at 0."""
     ...
 
 def _npi_einsum(*data: NDArray | Sequence[NDArray], subscripts: str = '', optimize: int = 0, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -835,6 +855,14 @@ def _npi_nonzero(x: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, 
     """The indices of all elements that are not 0, a row for each, in order; they have no gradient."""
     ...
 
+def _npi_percentile(a: NDArray, q: NDArray = ..., axis: int | Sequence[int] | None = None, interpolation: Literal['linear', 'lower', 'higher', 'nearest', 'midpoint'] = 'linear', keepdims: bool = False, q_scalar: float | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The elements in order along axes below which `q` percent lie, or a mean of two; no gradient."""
+    ...
+
+def _npi_std(a: NDArray, axis: int | Sequence[int] | None = None, dtype: Literal[None, 'float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | None = None, ddof: int = 0, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The square root of the variance; `dy/dx = (x - mean) / ((n - ddof) y)`, and 0 where `y` is. Of integers the whole part."""
+    ...
+
 def _npi_tensordot(a: NDArray, b: NDArray, a_axes_summed: int | Sequence[int | None], b_axes_summed: int | Sequence[int | None], *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """The sum of products over pairs of axes; the others of `a` come first, then those of `b`."""
     ...
@@ -845,6 +873,14 @@ def _npi_tensordot_int_axes(a: NDArray, b: NDArray, axes: int, *, out: NDArray |
 
 def _npi_tril(data: NDArray, k: int = 0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Matrices, with 0 above diagonal `k`; `dy/dx = 1` elsewhere."""
+    ...
+
+def _npi_unique(data: NDArray, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+    """`unique` by the name that MXNet 1.x has, in files too."""
+    ...
+
+def _npi_var(a: NDArray, axis: int | Sequence[int] | None = None, dtype: Literal[None, 'float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | None = None, ddof: int = 0, keepdims: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+    """The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`. Of integers the whole part."""
     ...
 
 def _npx_nonzero(x: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:

@@ -740,12 +740,20 @@ def _npi_arctan2(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = Non
     """Angle of the point `(rhs, lhs)`; `d/dlhs = rhs / r^2`, `d/drhs = -lhs / r^2`, 0 at the origin."""
     ...
 
+def _npi_arctan2_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Angle of the point `(scalar, x)`; `dy/dx = scalar / (x^2 + scalar^2)`, 0 at the origin."""
+    ...
+
 def _npi_bincount(data: Symbol = ..., weights: Symbol = ..., minlength: int = 0, has_weights: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Counts of all numbers from 0 on, or sums of their weights, which are added in double precision."""
     ...
 
 def _npi_bitwise_and(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Bits that are both set in `lhs` and `rhs`; of bool, logic."""
+    ...
+
+def _npi_bitwise_and_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Bits that are both set in `x` and `scalar`; of bool, logic."""
     ...
 
 def _npi_bitwise_not(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -756,12 +764,24 @@ def _npi_bitwise_or(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = 
     """Bits that are not both clear in `lhs` and `rhs`; of bool, logic."""
     ...
 
+def _npi_bitwise_or_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Bits that are not both clear in `x` and `scalar`; of bool, logic."""
+    ...
+
 def _npi_bitwise_xor(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Bits that differ in `lhs` and `rhs`; of bool, logic."""
     ...
 
+def _npi_bitwise_xor_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """Bits that differ in `x` and `scalar`; of bool, logic."""
+    ...
+
 def _npi_copysign(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The magnitude of `lhs` with the sign of `rhs`; `d/dlhs` is 1 where the signs are equal and -1 elsewhere, 0 at 0."""
+    ...
+
+def _npi_copysign_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The magnitude of `x` with the sign of `scalar`; `dy/dx` is 1 where signs are equal, else -1, 0 at 0."""
     ...
 
 def _npi_einsum(*data: Symbol | Sequence[Symbol], subscripts: str = '', optimize: int = 0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -792,6 +812,14 @@ def _npi_nonzero(x: Symbol = ..., *, name: str | None = None, attr: dict[str, st
     """The indices of all elements that are not 0, a row for each, in order; they have no gradient."""
     ...
 
+def _npi_percentile(a: Symbol = ..., q: Symbol = ..., axis: int | Sequence[int] | None = None, interpolation: Literal['linear', 'lower', 'higher', 'nearest', 'midpoint'] = 'linear', keepdims: bool = False, q_scalar: float | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The elements in order along axes below which `q` percent lie, or a mean of two; no gradient."""
+    ...
+
+def _npi_std(a: Symbol = ..., axis: int | Sequence[int] | None = None, dtype: Literal[None, 'float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | None = None, ddof: int = 0, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The square root of the variance; `dy/dx = (x - mean) / ((n - ddof) y)`, and 0 where `y` is. Of integers the whole part."""
+    ...
+
 def _npi_tensordot(a: Symbol = ..., b: Symbol = ..., *, a_axes_summed: int | Sequence[int | None], b_axes_summed: int | Sequence[int | None], name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """The sum of products over pairs of axes; the others of `a` come first, then those of `b`."""
     ...
@@ -802,6 +830,14 @@ def _npi_tensordot_int_axes(a: Symbol = ..., b: Symbol = ..., *, axes: int, name
 
 def _npi_tril(data: Symbol = ..., k: int = 0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Matrices, with 0 above diagonal `k`; `dy/dx = 1` elsewhere."""
+    ...
+
+def _npi_unique(data: Symbol = ..., return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """`unique` by the name that MXNet 1.x has, in files too."""
+    ...
+
+def _npi_var(a: Symbol = ..., axis: int | Sequence[int] | None = None, dtype: Literal[None, 'float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | None = None, ddof: int = 0, keepdims: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+    """The mean squared distance from the mean, of n - ddof elements; `dy/dx = 2 (x - mean) / (n - ddof)`. Of integers the whole part."""
     ...
 
 def _npx_nonzero(x: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:

@@ -1,8 +1,0 @@
-"""Reasons why operators have no counterpart in ONNX."""
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Final
-
-ABSENT: Final[Mapping[str, str]] = {"Correlation": "ONNX has no correlation of two images"}
