@@ -25,26 +25,26 @@ pytestmark = pytest.mark.long
 
 
 def verdicts(run: Run, engine: str, above: Path, count: int) -> Counter[str]:
-    """How many trials ended how; the first that ends wrong fails the test."""
+    """How many trials ended how; those that ended wrong fail the test, all of them tried."""
     undisturbed = run(2, "failing_calls", str(above / "undisturbed"), "0", "0", "0")
     expected = sorted(undisturbed.lines("trained"))
     assert (undisturbed.code, len(expected)) == (0, 2), undisturbed.output
     most = min(int(found) for found in re.findall(r"made (\d+) calls", undisturbed.output))
-    rng, found = random.Random(f"{SEED} {engine}"), Counter[str]()
+    rng, found, wrong = random.Random(f"{SEED} {engine}"), Counter[str](), list[str]()
     for trial in range(count):
         rank, number, error = rng.randrange(2), rng.randint(1, most), rng.choice(ERRORS)
         what = f"seed {SEED}: {engine}, rank {rank}, call {number} of {most}, {errno.errorcode[error]}"
         words = ("failing_calls", str(above / str(trial)))
         ended = run(2, *words, f"{rank}", f"{number}", f"{error}")
-        if ended.code == 0:
-            assert sorted(ended.lines("trained")) == expected, f"{what}\n{ended.output}"
-            found["same"] += 1
-            continue
-        assert NAMED.search(ended.output), f"{what}\n{ended.output}"
-        again = run(2, *words, "0", "0", "0")
-        assert sorted(again.lines("trained")) == expected, f"{what}, then\n{again.output}"
-        found["named"] += 1
+        verdict = "same"
+        if ended.code:
+            verdict = "named" if NAMED.search(ended.output) else "bare"
+            ended = run(2, *words, "0", "0", "0") if verdict == "named" else ended
+        if verdict == "bare" or sorted(ended.lines("trained")) != expected:
+            wrong.append(f"{what}, {verdict}:\n{ended.output}")
+        found[verdict] += 1
     print(f"{engine}: {count} calls of {most} in each of two workers: {dict(found)}")  # noqa: T201 - figures for the documentation
+    assert not wrong, "\n\n".join(wrong)
     return found
 
 

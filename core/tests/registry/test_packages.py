@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from operad.registry import packages as module
@@ -96,3 +98,19 @@ def test_one_command_installs_all_names_that_packages_provide(repository):
     names = ["tanh", "no such operator", "sigmoid", "FullyConnected"]
     assert install_line(names) == "pip install operad-elemwise operad-fully-connected"
     assert install_line(["no such operator"]) is None
+
+
+def test_tables_that_cannot_be_read_leave_messages_without_them(repository, monkeypatch):
+    module.read_table.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr("builtins.open", lambda *_, **__: open_nothing())
+        assert packages(OPERATORS) == {}
+        assert unwritten(OPERATORS) == frozenset()
+        assert names_elsewhere() == {}
+        assert Package("plugins/layers").requirements() == [f"{repository}/plugins/layers"]
+    module.read_table.cache_clear()
+    assert packages(OPERATORS)
+
+
+def open_nothing():
+    raise OSError(errno.EMFILE, "too many open files")

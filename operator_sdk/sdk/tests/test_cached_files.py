@@ -17,6 +17,7 @@ import pytest
 from operad import config
 from operad.errors import OperadError
 from operad.files import cache
+from operad_sdk import cached_code
 from operad_sdk.vector import machine
 from operator_sdk.sdk.tests.cached_kinds import kinds
 from operator_sdk.sdk.tests.together import run_together
@@ -204,6 +205,32 @@ def test_threads_that_write_one_file_at_once_leave_a_whole_one(folder):
     assert files(folder) == [path]
 
 
+def with_code(folder, count):
+    """Files of 10,000 bytes, of which the first was read last, and the second written first."""
+    paths = [folder / "kernels" / f"{number}.o" for number in range(count)]
+    for number, path in enumerate(paths):
+        cached_code.save(path, bytes(9_900))
+        os.utime(path, (1000 if number == 0 else number, number))
+    return paths
+
+
+@pytest.mark.parametrize(("name", "kept"), [("00.o", [0, 7, 8, 9]), ("01.o", range(10))])
+def test_code_that_was_used_longest_ago_goes_where_there_is_too_much(name, kept, folder, monkeypatch):
+    monkeypatch.setattr(cached_code, "MOST_BYTES", 100_000)
+    paths = with_code(folder, 10)
+    cached_code.save(new := folder / "kernels" / name, bytes(9_900))
+    assert files(folder) == sorted([*(paths[number] for number in kept), new])
+
+
+@pytest.mark.parametrize("call", ["scandir", "unlink", "stat"])
+def test_code_that_cannot_be_removed_stays(call, folder, monkeypatch):
+    monkeypatch.setattr(cached_code, "MOST_BYTES", 1000)
+    paths = with_code(folder, 3)
+    with at_most_one_warning(), failing(call, errno.EIO, folder):
+        cached_code.save(folder / "kernels" / "00.o", b"new")
+    assert set(paths) <= set(files(folder))
+
+
 WRITERS = {
     "operator_sdk/sdk/src/operad_sdk/vector/machine.py": "kernel",
     "operator_sdk/sdk/src/operad_sdk/jit.py": "loop",
@@ -216,8 +243,9 @@ def test_every_module_that_writes_into_the_cache_has_its_kind_here():
     found = {}
     for path in (path for pattern in SOURCES for path in ROOT.glob(pattern)):
         text = path.read_text("utf-8")
-        if re.search(r"\bcache(_files)?\.(save|write)\(", text):
+        if re.search(r"\b(cache(_files)?\.(save|write)|cached_code\.save)\(", text):
             found[path.relative_to(ROOT).as_posix()] = text
+    assert found.pop("operator_sdk/sdk/src/operad_sdk/cached_code.py")  # which others write by
     assert found.keys() == WRITERS.keys()
     assert sorted(WRITERS.values()) == sorted(KINDS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from typing import Any
@@ -49,10 +50,21 @@ def test_a_folder_that_cannot_be_made_is_a_named_error(number: int, monkeypatch:
     assert made._states() == before
 
 
-def test_a_folder_that_cannot_be_removed_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+class Failing:
+    """The module `os` as the removal of folders sees it, with a call that fails."""
+
+    def __init__(self, call: str) -> None:
+        setattr(self, call, failing(errno.EIO))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+
+@pytest.mark.parametrize("call", ["lstat", "open", "fstat", "scandir", "unlink", "close", "rmdir"])
+def test_a_folder_that_cannot_be_removed_ends_nothing(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = updates()
     before = made._states()
     with monkeypatch.context() as patch:
-        patch.setattr(os, "scandir", failing(errno.EIO))
+        patch.setattr(shutil, "os", Failing(call))
         assert made._states() == before
         made._take(before)

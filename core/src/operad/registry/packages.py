@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple, final
@@ -59,21 +60,18 @@ def install_line(names: Iterable[str], group: str = "operad.operators") -> str |
 
 def package_of(name: str, group: str = "operad.operators") -> str | None:
     """The distribution of this repository that provides `name`, installed or not; None where none does."""
-    found = packages(group).get(name)
-    return None if found is None else found.distribution
+    return None if (found := packages(group).get(name)) is None else found.distribution
 
 
 def unwritten(group: str) -> frozenset[str]:
     """MXNet's names in `group` that no package provides yet."""
-    return (
-        frozenset(" ".join(read_table("names.json")["mxnet"].get(group, ())).split()) - packages(group).keys()
-    )
+    names = read_table("names.json")["mxnet"].get(group, ())
+    return frozenset(" ".join(names).split()) - packages(group).keys()
 
 
 def names_elsewhere() -> Mapping[str, str]:
     """MXNet's operators, separated by spaces, for each name that NumPy or PyTorch has for them."""
-    found: Mapping[str, str] = read_table("names.json")["elsewhere"]
-    return found
+    return read_table("names.json")["elsewhere"]
 
 
 def standard_line() -> str:
@@ -87,8 +85,7 @@ def standard_line() -> str:
 
 def checkout() -> str | None:
     """The repository that this core runs from; None where it was installed from a wheel."""
-    is_checkout = os.path.isfile(os.path.join(_CHECKOUT, "core", "pyproject.toml"))
-    return _CHECKOUT if is_checkout else None
+    return _CHECKOUT if os.path.isfile(os.path.join(_CHECKOUT, "core", "pyproject.toml")) else None
 
 
 def _with_missing(root: str, folder: str) -> list[str]:
@@ -96,7 +93,8 @@ def _with_missing(root: str, folder: str) -> list[str]:
     import re  # noqa: PLC0415 - 3 ms that only a missing name costs, as the next
     import tomllib  # noqa: PLC0415
 
-    with open(os.path.join(root, folder, "pyproject.toml"), "rb") as file:
+    required: Iterable[str] = ()
+    with suppress(OSError), open(os.path.join(root, folder, "pyproject.toml"), "rb") as file:
         required = tomllib.load(file)["project"].get("dependencies", ())
     found: list[str] = []
     for name in re.findall(r"^operad-([a-z-]+)", "\n".join(required), re.MULTILINE):
@@ -117,9 +115,11 @@ def _path(root: str, folder: str) -> str:
 
 
 @cache
-def read_table(name: str) -> Any:
-    """A table of this folder, by its file's name."""
+def read_table(name: str) -> dict[str, dict[str, Any]]:
+    """A table of this folder, by its file's name; messages do without one that cannot be read."""
     import json  # noqa: PLC0415 - 3 ms that only a missing name costs
 
-    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
-        return json.load(file)
+    found: dict[str, dict[str, Any]] = {"mxnet": {}, "elsewhere": {}}
+    with suppress(OSError), open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        found = json.load(file)
+    return found

@@ -26,6 +26,7 @@ from numba.core.serialize import dumps
 
 from operad.config import settings
 from operad.files import cache
+from operad_sdk import cached_code
 
 _dumps: Final[Callable[[Any], bytes]] = dumps
 _rebuild: Final[Callable[..., Any]] = CompileResult._rebuild
@@ -90,7 +91,7 @@ class _Files(NullCache):
         except Exception:  # noqa: BLE001 - a type that cannot be pickled
             return
         if (path := self._path(signature, result.codegen)) is not None:
-            cache.save(path, content)
+            cached_code.save(path, content)
 
     def _path(self, signature: Any, generator: Any) -> Path | None:
         """File of a signature; None where the function holds what cannot be told apart by a text."""

@@ -10,7 +10,9 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm, array_calls, machine
 from operad_sdk.vector.array_calls import array_call, bound_to, call_text, strided_call
 from operad_sdk.vector.machine import object_code
+from operad_sdk.vector.settings import is_checked
 from operator_sdk.sdk.tests.together import run_together
+from operator_sdk.sdk.tests.vector.guarded import guarded
 from operator_sdk.sdk.tests.vector.processors import OTHERS
 from operator_sdk.sdk.tests.vector.programs import Program
 from operator_sdk.sdk.tests.vector_code import require_vector_code
@@ -127,6 +129,37 @@ def test_threads_share_a_call():
     assert not wrong
 
 
+@pytest.mark.parametrize("at_end", [False, True])
+@pytest.mark.parametrize("program", ["sum", "scratch memory", "any number of columns"])
+def test_a_call_reads_its_words_and_none_beside_them(program, at_end, monkeypatch):
+    kept, x = array_calls._kept, np.arange(128, dtype="f").reshape(2, 64)
+
+    def beside_a_page(*given):
+        words = kept(*given)
+        found = guarded((len(words),), np.int64, at_end=at_end)
+        found[:] = words
+        return type(words).from_buffer(found)
+
+    monkeypatch.setattr(array_calls, "_kept", beside_a_page)
+    y, expected = np.empty_like(x), 3 * x
+    if program == "sum":
+        strided_call(scaled_sum(2).layout([x, x, y]))(x, x, y)
+    elif program == "scratch memory":
+        builder = Builder("softmax", ["x"])
+        powers = builder.apply("exp", builder.apply("subtract", 0, builder.over_axes("max", 0, (-1,))))
+        total = builder.over_axes("sum", builder.apply("exp", powers), (-1,))
+        form = CompiledForm(builder.finish(builder.apply("divide", powers, total)), SINGLE)
+        strided_call(form.layout([x, y]))(x, y)
+        expected = np.empty_like(x)
+        form.bind([x], [expected]).run()
+    else:
+        layout = scaled_sum(2).layout([x[0], x[0], y[0]])
+        for row in range(2):
+            array_calls.counted_call(layout, (True, True, True))(64, x[row], x[row], y[row])()
+    np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.skipif(is_checked(), reason="checked kernels are not called so")
 @pytest.mark.parametrize("other", OTHERS)
 def test_it_compiles_for_other_processors(other):
     assert len(object_code(call_text((0, 1, 1, 2)), OTHERS[other])) > 300

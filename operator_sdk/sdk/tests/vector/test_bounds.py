@@ -18,9 +18,13 @@ pytestmark = pytest.mark.more
 
 PROGRAM = """
 from dataclasses import replace
+from unittest.mock import patch
 import numpy as np
 from operad_sdk.mapper.builder import Builder
-from operad_sdk.vector import BoundKernel, CompiledForm, Writer, team, tiled_product
+from operad_sdk.vector import (
+    BoundKernel, CompiledForm, StepArray, StepLoop, Writer, form_call, run_steps, steps, team, tiled_product,
+    words_address,
+)
 from operad_sdk.vector.bounds import expect_in_bounds
 from operad_sdk.vector.settings import is_checked
 from operator_sdk.sdk.tests.vector.guarded import guarded
@@ -76,6 +80,54 @@ def a_mask():
     x, y = arrays(65)
     form().bind([x], [y]).run()
 
+def a_table():
+    "A word less than the kernel reads, after which what it reads as steps and addresses is nothing."
+    x, y = arrays(64)
+    layout = form().layout([x, y])
+    BoundKernel(replace(layout, table=layout.table[:-1]), [x, y]).run()
+
+def a_table_of_steps():
+    "A call more than the loop has."
+    into = StepArray.same(guarded((3, 5), "f4"), np.arange(2))
+    loop = StepLoop([form_call(form().form, [into], [into])])
+    loop._table[steps._Head._fields.index("calls")] += 1
+    run_steps([loop])
+
+def an_address_of_nothing():
+    x, y = arrays(64)
+    layout, spare = form().layout([x, y]), np.ones(64, "f4")
+    bound = BoundKernel(layout, [x, y])
+    bound._table[layout.positions[0]] = spare.ctypes.data
+    bound.run()
+
+def memory_that_is_gone():
+    x, y = arrays(64)
+    bound = form().bind([x], [y])
+    table, scratch = bound.table, words_address(np.empty(0, "u1"))
+    words, call = bound._table, bound._call
+    del bound
+    call(table, 0, 64, scratch)
+    expect_in_bounds()
+
+def a_function_by_the_stack(wrong):
+    builder = Builder("wrong", ["x"], ["real"])
+    x, y = np.ones((2, 64))
+    with wrong:
+        CompiledForm(builder.finish(builder.apply("erfc", 0)), np.dtype("f8")).bind([x], [y]).run()
+
+def a_stack_of_fewer_lanes():
+    given = Writer.on_stack
+    a_function_by_the_stack(patch.object(Writer, "on_stack", lambda code, kind: given(code, "<4 x double>")))
+
+def an_element_behind_the_stack():
+    given = Writer.value
+    def value(code, text):
+        return given(code, text.replace("ptr %stack0, i64 7", "ptr %stack0, i64 8"))
+    a_function_by_the_stack(patch.object(Writer, "value", value))
+
+def a_load_that_does_not_ask():
+    a_function_by_the_stack(patch.object(Writer, "checked", lambda code, address, *_, **__: address))
+
 def a_product():
     "Masks again: one column more of the right matrix and of the product."
     given = Writer.mask
@@ -91,6 +143,16 @@ WRONG = {
     "a_mask": "kernel 'wrong' reads elements 64 to 66 of array 0, float32(65,)",
     "a_product": "kernel 'product' writes elements 84 to 86 of array 2, float32(5, 17)",
 }
+WRONG_INSIDE = {
+    "a_table": "kernel 'wrong' reads elements 4 to 5 of its table of 4",
+    "a_table_of_steps": "kernel 'with a table' reads elements 3 to 4 of int64(1, 3)",
+    "an_address_of_nothing": "a kernel reads 64 bytes at 0x",
+    "memory_that_is_gone": "which has memory for 0",
+    "a_stack_of_fewer_lanes": "a checked kernel does not check 'store <8 x double>",
+    "an_element_behind_the_stack": "a checked kernel does not check '%v",
+    "a_load_that_does_not_ask": "a checked kernel does not check '%v",
+}
+"""Memory of the program's own, behind which there need be no guard page."""
 
 
 def run(what: str, mode: str) -> subprocess.CompletedProcess[str]:
@@ -111,6 +173,13 @@ def test_a_wrong_kernel_is_named_by_checks_and_found_by_guard_pages(
     assert WRONG[what] in checked.stderr
     assert checked.returncode == 1
     assert run(what, "on").returncode == -signal.SIGSEGV
+
+
+@pytest.mark.parametrize("what", WRONG_INSIDE)
+def test_checks_name_a_kernel_that_is_wrong_in_its_tables_or_on_the_stack(what: str) -> None:
+    checked = run(what, "checked")
+    assert checked.returncode == 1, checked.stderr
+    assert WRONG_INSIDE[what] in checked.stderr
 
 
 def test_right_kernels_compute_the_same_with_checks_and_without() -> None:

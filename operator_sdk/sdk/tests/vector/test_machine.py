@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import subprocess
 import sys
@@ -17,9 +16,9 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector import CompiledForm, NoVectorCodeError, machine
 from operad_sdk.vector.accesses import Pattern
-from operad_sdk.vector.kernel_text import NAME, KernelText
+from operad_sdk.vector.kernel_text import KernelText
 from operad_sdk.vector.machine import Machine, object_code
-from operator_sdk.sdk.tests.vector.processors import OTHERS
+from operator_sdk.sdk.tests.vector.processors import OTHERS, run_for
 from operator_sdk.sdk.tests.vector.programs import Program
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
@@ -117,15 +116,8 @@ def test_bits_are_the_same_whatever_the_width_of_registers(monkeypatch):
         for other in (machine.host(), OTHERS["AVX2"]):
             monkeypatch.setattr(compiled_module, "host", lambda other=other: other)
             layout = CompiledForm(form, x.dtype).layout([x, x])
-            address = machine._loaded(object_code(layout.kernel.text, other), NAME)
-            y, scratch = np.empty_like(x), np.empty(layout.scratch_bytes, np.uint8)
-            table = list(layout.table)
-            for place, array in zip(layout.positions, [x, y], strict=True):
-                table[place] = array.ctypes.data
-            words = (ctypes.c_longlong * len(table))(*table)
-            call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_longlong] * 2, ctypes.c_void_p)(address)
-            call(ctypes.addressof(words), 0, layout.units, scratch.ctypes.data)
-            found.append(y)
+            found.append(np.empty_like(x))
+            run_for(other, layout, [x, found[-1]])
         np.testing.assert_array_equal(*found)
 
 

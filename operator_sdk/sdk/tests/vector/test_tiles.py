@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,9 +10,8 @@ from hypothesis import strategies as st
 from operad_sdk.vector import PackedMatrix, machine, pack, packed_elements, tiled_product, tiles
 from operad_sdk.vector.machine import object_code
 from operad_sdk.vector.product_text import BLOCK
-from operad_sdk.vector.writer import NAME
 from operator_sdk.sdk.tests.test_products import Run
-from operator_sdk.sdk.tests.vector.processors import OTHERS
+from operator_sdk.sdk.tests.vector.processors import OTHERS, run_for
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
@@ -177,13 +174,7 @@ def test_bits_are_the_same_whatever_the_width_of_registers(turned, monkeypatch):
             False,
         )
         layout = tiles._program("f", *arguments).layout
-        address = machine._loaded(object_code(layout.kernel.text, other), NAME)
-        table, scratch = list(layout.table), np.empty(layout.scratch_bytes, np.uint8)
-        for place, array in zip(layout.positions, (left, right, out), strict=True):
-            table[place] = array.ctypes.data
-        words = (ctypes.c_longlong * len(table))(*table)
-        call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_longlong] * 2, ctypes.c_void_p)(address)
-        call(ctypes.addressof(words), 0, layout.units, scratch.ctypes.data)
+        run_for(other, layout, [left, right, out])
         found.append(out)
     tiles._program.cache_clear()
     np.testing.assert_array_equal(*found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad_sdk.vector import KERNEL_PARAMETERS, NAME, Writer
+from operad_sdk.vector import KERNEL_PARAMETERS, NAME, Writer, words_address
 from operad_sdk.vector.machine import loaded
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
@@ -17,7 +17,7 @@ def run(write, first, last):
     code = Writer(NAME, KERNEL_PARAMETERS, 16)
     write(code)
     found = np.zeros(16, np.int32)
-    loaded(code.module())(0, first, last, found.ctypes.data)
+    loaded(code.module())(0, first, last, words_address(found))
     return found.tolist()
 
 

@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, final
 
 import click
@@ -137,7 +137,8 @@ class Cluster:
             for server in self._servers(name):
                 self._ray.kill(server)
             if "OPERAD_KV_SNAPSHOTS" not in os.environ:
-                shutil.rmtree(snapshots, ignore_errors=True)
+                with suppress(OSError):  # `ignore_errors` does not cover every call of the removal
+                    shutil.rmtree(snapshots, ignore_errors=True)
 
     def close(self) -> None:
         """End Ray, if it was started here."""

@@ -9,9 +9,10 @@ then goes its own way.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -209,9 +210,13 @@ class Updates:
 def _file_of_states() -> Iterator[Path]:
     """A path through which a store's states come and go, in a temporary folder."""
     with translated("a temporary folder for the states of the store", "a folder"):
-        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-    with folder as name:
-        yield Path(name) / "states"
+        folder = tempfile.mkdtemp()
+    try:
+        yield Path(folder) / "states"
+    finally:
+        # Python's own `ignore_errors` does not cover every call of the removal.
+        with suppress(OSError):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_plain(value: Any) -> bool:

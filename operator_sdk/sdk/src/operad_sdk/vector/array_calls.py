@@ -6,6 +6,10 @@ them (`operad_sdk.vector.addresses`).
 
 A call keeps the interpreter's lock, which small arrays are not worth giving back, unless it is told not to.
 Scratch memory lies on the stack where it is little, else in memory that the thread keeps for such calls.
+
+Checked kernels are not called so, since their arrays have tags. Why nothing lies outside here: `_kept`
+writes the words, and with them their own number; the table on the stack has as many words as are copied, and
+a position that it has not is an `IndexError` where the words are written.
 """
 
 from __future__ import annotations

@@ -3,20 +3,22 @@
 An address in a kernel's table carries a *tag* in its upper 16 bits, which no address of a program has: the
 number of a pair of bounds. Arithmetic on addresses leaves tags alone, so what a kernel reads or writes says
 of which array it is, through loops, tables in tables and calls of other kernels. Each load and store of an
-element or a vector first calls `operad_in_bounds`, which takes the tag off and compares; lanes that are
-masked out are not compared. What lies outside is noted and goes to memory of nobody, so that the kernel
-ends; who ran it then raises `OperadError`.
+element, a vector or a word of a table first calls `operad_in_bounds`, which takes the tag off and compares;
+lanes that are masked out are not compared. What lies outside, or has no tag, is noted and goes to memory of
+nobody, which loads find zero, so that the kernel ends; who ran it then raises `OperadError`.
 
 Refused: bounds as words of the tables, since kernels call others whose tables lie within their own; and the
 interpreter's own check of each element, since it is not of emitted code.
 
-Not checked: tables and the words that they point to, values on the stack, and the function that finds the
-addresses of arrays (`array_calls`), in whose place tables are filled here.
+Values on the stack are checked where text is written (`checked_addresses`). Not checked: the function that
+finds the addresses of arrays (`array_calls`, which says why), in whose place tables are filled here, and the
+records of helpers (`team`), whose text has a model that the tests explore.
 """
 
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Sequence
 from string import Template
 from typing import Any, Final, NamedTuple, final
@@ -36,6 +38,7 @@ _NUM_TAGS: Final = 1 << 15
 NEXT_TAG: Final = 1 << _SHIFT
 """Difference of two addresses that are alike but for tags that follow each other."""
 _MOST_NOTED: Final = 20
+_VERBS: Final = ("reads", "writes")
 _NOWHERE_BYTES: Final = 4096
 
 _TEXT: Final = Template("""
@@ -44,9 +47,7 @@ define ptr @$name(ptr %at, i64 %low, i64 %high, i64 %writes) {
   %tag = lshr i64 %word, $shift
   %real = and i64 %word, $mask
   %is_nothing = icmp sle i64 %high, %low
-  %has_no_tag = icmp eq i64 %tag, 0
-  %is_free = or i1 %is_nothing, %has_no_tag
-  br i1 %is_free, label %fine, label %look
+  br i1 %is_nothing, label %fine, label %look
 look:
   %offset = shl i64 %tag, 4
   %begin_word = add i64 %offset, $bounds
@@ -63,7 +64,9 @@ look:
 outside:
   %report = inttoptr i64 $report to ptr
   call void %report(i64 %word, i64 %low, i64 %high, i64 %writes)
-  %nowhere = inttoptr i64 $nowhere to ptr
+  %of_stores = mul i64 %writes, $nowhere_bytes
+  %nowhere_word = add i64 %of_stores, $nowhere
+  %nowhere = inttoptr i64 %nowhere_word to ptr
   ret ptr %nowhere
 fine:
   %found = inttoptr i64 %real to ptr
@@ -84,8 +87,9 @@ _lock: Final = new_lock()
 _bounds: Final = (ctypes.c_longlong * (2 * _NUM_TAGS))()
 _is_used: Final = bytearray(b"\1") + bytes(_NUM_TAGS - 1)
 _owners: Final[dict[int, _Owner]] = {}
+_lasting: Final[dict[tuple[int, int], Tags]] = {}
 _noted: Final[list[str]] = []
-_nowhere: Final = ctypes.create_string_buffer(2 * _NOWHERE_BYTES)
+_nowhere: Final = ctypes.create_string_buffer(3 * _NOWHERE_BYTES)
 
 
 @final
@@ -113,6 +117,8 @@ class Tags:
 
     def __del__(self) -> None:
         if getattr(self, "_count", 0):
+            for tag in range(self._first, self._first + self._count):
+                _bounds[2 * tag] = _bounds[2 * tag + 1] = 0  # of memory that is gone
             _is_used[self._first : self._first + self._count] = bytes(self._count)
 
     @classmethod
@@ -134,11 +140,29 @@ class Tags:
         return cls(kernel, [(at, at, at + size, f"{size} bytes of scratch memory", 1) for at in begins])
 
     @classmethod
+    def of_table(cls, kernel: str, words: ctypes.Array[ctypes.c_longlong]) -> Tags:
+        """The tag of a kernel's table."""
+        begin = ctypes.addressof(words)
+        return cls(kernel, [(begin, begin, begin + ctypes.sizeof(words), f"its table of {len(words)}", 8)])
+
+    @classmethod
     def of_steps(cls, kernel: str, sample: NDArray[Any], addresses: NDArray[np.int64]) -> Tags:
         """Tags of arrays that lie as a sample does, one for each step."""
         begin, end = (edge - data_address(sample) for edge in span(sample))
         text = f"a step's array, {_described(sample)}"
         return cls(kernel, [(at, at + begin, at + end, text, sample.itemsize) for at in addresses.tolist()])
+
+
+def words_address(array: NDArray[Any]) -> int:
+    """Address of words to which a table points; under checks with a tag, which lasts as their memory does."""
+    if not is_checked():
+        return data_address(array)
+    edges = span(array)
+    tags = Tags("with a table", [(edges[0], *edges, _described(array), array.itemsize)])
+    found = _lasting.setdefault(edges, tags)
+    if found is tags:
+        weakref.finalize(array if array.base is None else array.base, _lasting.pop, edges, None)
+    return found.addresses[0]
 
 
 def _described(array: NDArray[Any]) -> str:
@@ -154,11 +178,15 @@ def _around(address: int, own: Sequence[tuple[int, int, str, int]]) -> tuple[int
 def _report(word: int, low: int, high: int, writes: int) -> None:
     """Note an access; called by kernels, in any thread."""
     tag, address = (word >> _SHIFT) % _NUM_TAGS, word & NEXT_TAG - 1
+    if tag not in _owners:
+        what = f"a kernel {_VERBS[writes]} {high - low} bytes at {address:#x}, which no array has"
+        _noted[_MOST_NOTED - 1 :] = [what]
+        return
     owner, begin, end = _owners[tag], _bounds[2 * tag], _bounds[2 * tag + 1]
     first, last = ((address + edge - begin) / owner.itemsize for edge in (low, high))
     if len(_noted) < _MOST_NOTED:
         _noted.append(
-            f"kernel {owner.kernel!r} {'writes' if writes else 'reads'} elements {first:g} to {last:g} of "
+            f"kernel {owner.kernel!r} {_VERBS[writes]} elements {first:g} to {last:g} of "
             f"{owner.array}, which has memory for {(end - begin) / owner.itemsize:g}"
         )
 
@@ -182,7 +210,7 @@ def _define_check() -> None:
     text = _TEXT.substitute(
         name=IN_BOUNDS, shift=_SHIFT, mask=NEXT_TAG - 1, bounds=ctypes.addressof(_bounds),
         report=ctypes.cast(_REPORT, ctypes.c_void_p).value,
-        nowhere=ctypes.addressof(_nowhere) + _NOWHERE_BYTES,
+        nowhere=ctypes.addressof(_nowhere) + _NOWHERE_BYTES // 2, nowhere_bytes=3 * _NOWHERE_BYTES // 2,
     )  # fmt: skip
     define_symbol(text, IN_BOUNDS)
 

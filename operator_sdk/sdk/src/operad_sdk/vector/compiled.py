@@ -21,8 +21,8 @@ from operad.dtypes import DType
 from operad.operator import ScalarForm, Shape, placed
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.accesses import Pattern
-from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.axes import Axes, collapsed, strides_over
+from operad_sdk.vector.bounds import words_address
 from operad_sdk.vector.counted import positions, with_positions
 from operad_sdk.vector.exact_products import with_exact_products_fused
 from operad_sdk.vector.functions import functions_of
@@ -277,7 +277,7 @@ class CompiledForm:
         entries = []
         for number, each in enumerate(axes.strides):
             if number in own:
-                table += [data_address(counted[number - count]), *each]
+                table += [words_address(counted[number - count]), *each]
                 continue
             entries.append(len(table))
             table += [0, *each]

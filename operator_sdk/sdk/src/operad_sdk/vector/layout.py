@@ -89,7 +89,7 @@ class BoundKernel:
         units: How many rows, or columns, calls may divide.
         scratch_bytes: Scratch memory of each call.
         address: Where the kernel begins.
-        table: Where the table that it reads lies.
+        table: Address of the table that it reads.
     """
 
     __slots__ = ("_arrays", "_call", "_name", "_table", "_tags", "address", "scratch_bytes", "table", "units")
@@ -102,9 +102,11 @@ class BoundKernel:
     ) -> None:
         table = layout.copy_table()
         self._name = layout.kernel.name
+        self.address, self.table = layout.kernel.address, ctypes.addressof(table)
         if is_checked():
-            self._tags = bounds.Tags.of_arrays(self._name, arrays, addresses)
-            addresses = self._tags.addresses
+            own = bounds.Tags.of_table(self._name, table)
+            self._tags = bounds.Tags.of_arrays(self._name, arrays, addresses), own
+            addresses, self.table = self._tags[0].addresses, own.addresses[0]
         elif addresses is None:
             addresses = [data_address(array) for array in arrays]
         for entry, address in zip(layout.positions, addresses, strict=True):
@@ -112,7 +114,6 @@ class BoundKernel:
         self._table = table
         self._arrays = arrays
         self._call = layout.kernel.call
-        self.address, self.table = layout.kernel.address, ctypes.addressof(self._table)
         self.units = layout.units
         self.scratch_bytes = layout.scratch_bytes
 

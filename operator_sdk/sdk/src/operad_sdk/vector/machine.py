@@ -19,6 +19,7 @@ from operad.errors import OperadError
 from operad.files import cache as cache_files
 from operad.first_use import first_use, import_module
 from operad.locks import new_lock
+from operad_sdk import cached_code
 from operad_sdk.once import Once
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.settings import MODE
@@ -170,7 +171,7 @@ def _loaded_or_compiled(text: str, name: str, machine: Machine, digest: str) -> 
     if code is None:
         code = object_code(text, machine)
         statistics.compiled += 1
-        cache_files.save(path, code)
+        cached_code.save(path, code)
     else:
         statistics.loaded += 1
     return _loaded(code, name)

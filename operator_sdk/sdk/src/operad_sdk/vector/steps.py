@@ -145,28 +145,36 @@ class StepLoop:
         self._kept = calls  # and with them the arrays
         self._tables = [call.layout.copy_table() for call in calls]
         words, places = list[_Call](), list[int]()
+        self._tags = list[bounds.Tags]()
         for call, table in zip(calls, self._tables, strict=True):
-            begin = ctypes.addressof(table)
+            begin = self._table_address(call.layout.kernel.name, table)
             words.append(_Call(kernel=call.layout.kernel.address, table=begin, units=call.layout.units))
             places += (begin + _WORD_BYTES * position for position in call.layout.positions)
         every = [array.addresses for call in calls for array in call.arrays]
         if is_checked():
-            self._tags = [
+            own = [
                 bounds.Tags.of_steps(call.layout.kernel.name, *array)
                 for call in calls
                 for array in call.arrays
             ]
-            every = [np.array(tags.addresses) for tags in self._tags]
+            every = [np.array(tags.addresses) for tags in own]
+            self._tags += own
         addresses = np.stack(every, axis=1)
         self._parts = (np.array(words), np.array(places), addresses)
-        calls_at, places_at, addresses_at = map(data_address, self._parts)
+        calls_at, places_at, addresses_at = map(bounds.words_address, self._parts)
         head = _Head(
             steps=len(addresses), calls=len(calls), moves=len(places),
             calls_at=calls_at, places_at=places_at, addresses_at=addresses_at,
         )  # fmt: skip
         self._table = (ctypes.c_longlong * len(head))(*head)
-        self.table: Final = ctypes.addressof(self._table)
+        self.table: Final = self._table_address("of a loop", self._table)
         self.scratch_bytes: Final = max(call.layout.scratch_bytes for call in calls)
+
+    def _table_address(self, name: str, table: ctypes.Array[ctypes.c_longlong]) -> int:
+        if not is_checked():
+            return ctypes.addressof(table)
+        self._tags.append(bounds.Tags.of_table(name, table))
+        return self._tags[-1].addresses[0]
 
 
 def run_steps(loops: Sequence[StepLoop], op_ctx: OpContext | None = None) -> None:
@@ -185,9 +193,11 @@ def run_steps(loops: Sequence[StepLoop], op_ctx: OpContext | None = None) -> Non
         team.divide(address, [loop.table for loop in loops], len(loops), scratch)
         return
     call = function_at(address)
+    tags = bounds.Tags.of_scratch("of a loop", scratch) if is_checked() else None
+    rows = list(map(data_address, scratch)) if tags is None else tags.addresses
 
     def run(number: int, worker: int) -> None:
-        call(loops[number].table, 0, 0, data_address(scratch[worker]))
+        call(loops[number].table, 0, 0, rows[worker])
 
     if op_ctx is None:
         for number in range(len(loops)):
@@ -212,14 +222,14 @@ def _loop_text() -> str:
     def move(number: str, values: list[str]) -> list[str]:
         at = code.multiply(number, _WORD_BYTES)
         place = code.pointer(code.word(code.address(places, at)))
-        code.line(f"store i64 {code.word(code.address(values[0], at))}, ptr {place}")
+        code.store_word(code.word(code.address(values[0], at)), place)
         return values
 
     def call(number: str, _: list[str]) -> list[str]:
         at = code.address(calls, code.multiply(number, _WORD_BYTES * len(_Call._fields)))
         own = Words(code, _Call._fields, at)
         kernel, table = own.pointer("kernel"), own.pointer("table")
-        code.line(f"call void {kernel}(ptr {table}, i64 0, i64 {own('units')}, ptr %scratch)")
+        code.call_kernel(kernel, table, "0", own("units"))
         return []
 
     def step(_: str, values: list[str]) -> list[str]:

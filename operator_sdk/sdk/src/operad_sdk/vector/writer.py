@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar, final
 
-from operad_sdk.vector.checked_addresses import CheckedAddresses
+from operad_sdk.vector.checked_addresses import CheckedAddresses, expect_checked
+from operad_sdk.vector.settings import is_checked
 
 FLOATS: Final = {"float32": "float", "float64": "double"}
 """Element types that are floating, and what LLVM calls them."""
@@ -85,6 +86,20 @@ class Writer(CheckedAddresses):
             return ""
         return self.value(f"call {returns} @{function}({given})")
 
+    def call_kernel(self, kernel: str, table: str, first: str, last: str) -> None:
+        """Call another kernel for some of its units."""
+        call = f"call void {kernel}(ptr {table}, i64 {first}, i64 {last}, ptr %scratch)"
+        if not is_checked():
+            self.line(call)
+            return
+
+        def write() -> Values:
+            self.line(call)
+            return []
+
+        # Of a record that lies outside its table the address is zero.
+        self.when(self.value(f"icmp ne ptr {kernel}, null"), [], write)
+
     def intrinsic(self, name: str, kind: str, *args: str) -> str:
         """A function of LLVM from vectors of one floating type to such a vector."""
         vector = self.vector(kind)
@@ -143,7 +158,12 @@ class Writer(CheckedAddresses):
 
     def word(self, pointer: str, number: int = 0) -> str:
         """Whole number that stands so many words behind a pointer."""
-        return self.value(f"load i64, ptr {self.address(pointer, str(8 * number)) if number else pointer}")
+        at = self.address(pointer, str(8 * number)) if number else pointer
+        return self.value(f"load i64, ptr {self.checked(at, 64, 1)}")
+
+    def store_word(self, word: str, pointer: str) -> None:
+        """Write a whole number to memory."""
+        self.line(f"store i64 {word}, ptr {self.checked(pointer, 64, 1, writes=True)}")
 
     def record(self, kind: type[Record], begin: str = "%table", first: int = 0) -> Record:
         """The words of a named tuple, which callers fill likewise; it stands `first` words behind `begin`."""
@@ -345,6 +365,8 @@ class Writer(CheckedAddresses):
     def module(self) -> str:
         """The whole text."""
         ends = ["  ret void", "}", _ATTRIBUTES]
+        if is_checked():
+            expect_checked([*self._allocated, *self._lines])
         return "\n".join(
             [*self._declarations, self._head, "begin:", *self._allocated, *self._lines, *ends, ""]
         )

@@ -22,7 +22,7 @@ from operad_convolution.direct.packing import Block, Order
 from operad_convolution.direct.sums_text import AcrossSumsText
 from operad_convolution.direct.tables import AcrossSumsTable, AcrossSumsUnit, AcrossWeightTable, TileOutput
 from operad_convolution.direct.tiles import Seen, across_tile, offsets, products_seen
-from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, words_address
 
 
 @lru_cache(maxsize=1024)
@@ -126,8 +126,8 @@ class AcrossWeightGradient:
             padded=self._padded, turned=images_end * size, turned_pixel=pixel * size,
             turned_group=self._padded * size,
             group=correlation.channels // correlation.groups * correlation.channel_elements * size,
-            position_blocks=self._positions // self._tile.numbers, positions=data_address(self._places),
-            pixel_offsets=data_address(self._pixels), pixels=pixels, together=together,
+            position_blocks=self._positions // self._tile.numbers, positions=words_address(self._places),
+            pixel_offsets=words_address(self._pixels), pixels=pixels, together=together,
             sums_bytes=self.sum_elements * size,
         )  # fmt: skip
         self._layout = image_layout(kernel, correlation, size, table, ["gradient", "sums"])
@@ -154,7 +154,7 @@ class AcrossWeightGradient:
         parts, size, positions = len(sums), self._dtype.itemsize, self._positions
         if parts not in self._totals:
             table = AcrossSumsTable(
-                sums=0, target=0, units=data_address(self._units), part=self.sum_elements * size,
+                sums=0, target=0, units=words_address(self._units), part=self.sum_elements * size,
                 positions=positions, position=self._tile.vectors * LANES[size] * size,
                 row=positions * size,
             )  # fmt: skip

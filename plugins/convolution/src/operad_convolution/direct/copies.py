@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.packing import Order
 from operad_convolution.direct.tables import ForwardTable, Image
-from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, words_address
 
 SLACK: Final = 64
 """Elements behind the copied images that vectors may reach."""
@@ -80,7 +80,7 @@ class ForwardProgram:
             out_image=correlation.filters * channel * is_array, out_channel=channel,
             groups=correlation.groups, filters=self._filters,
             channels=correlation.channels // correlation.groups, tiles=len(self._tiles),
-            tap_offsets=data_address(self._taps), tile_offsets=data_address(self._tiles),
+            tap_offsets=words_address(self._taps), tile_offsets=words_address(self._tiles),
         )  # fmt: skip
         arrays = ["weight", *["bias"] * self._has_bias, *["out"] * is_array]
         return image_layout(self._kernel, correlation, self._size, table, arrays, is_copied)

@@ -23,7 +23,7 @@ from operad_convolution.direct.sums_text import SumsText
 from operad_convolution.direct.tables import SumsTable, SumsUnit, WeightTable
 from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, rows_seen, weight_tile
 from operad_convolution.direct.weight_text import WeightText
-from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, words_address
 
 
 @lru_cache(maxsize=1024)
@@ -134,9 +134,9 @@ class WeightGradient:
             filters=correlation.filters, pixels=pixels, together=self._together,
             groups=correlation.groups, filter_blocks=self._filters // self._tile.filters,
             position_blocks=self._positions // self._tile.vectors,
-            group=channels * correlation.channel_elements * size, positions=data_address(self._places),
-            vectors=len(self._whole), vector_offsets=data_address(self._whole), fewer=len(self._fewer),
-            fewer_offsets=data_address(self._fewer), sums_bytes=self.sum_elements * size,
+            group=channels * correlation.channel_elements * size, positions=words_address(self._places),
+            vectors=len(self._whole), vector_offsets=words_address(self._whole), fewer=len(self._fewer),
+            fewer_offsets=words_address(self._fewer), sums_bytes=self.sum_elements * size,
         )  # fmt: skip
         self._layout = image_layout(kernel, correlation, size, table, ["gradient", "sums"])
 
@@ -166,7 +166,7 @@ class WeightGradient:
         parts, size = len(sums), self._dtype.itemsize
         if parts not in self._totals:
             table = SumsTable(
-                sums=0, target=0, units=data_address(self._units), part=self.sum_elements * size,
+                sums=0, target=0, units=words_address(self._units), part=self.sum_elements * size,
                 row=self._positions * size, blocks=self._positions // self._tile.vectors,
             )  # fmt: skip
             kernel = _sums_kernel(self._dtype.name, parts, self._tile.vectors, self._rest[1])

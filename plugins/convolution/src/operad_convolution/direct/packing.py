@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from operad_convolution.direct.packing_text import PackingText
 from operad_convolution.direct.tables import Cell, Chunk, PackingTable
-from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, words_address
 
 
 class Block(NamedTuple):
@@ -102,7 +102,7 @@ class Packing:
         kernel = _kernel(dtype.name, max((chunk.rows for chunk, _ in chunks), default=0), weights.columns)
         table = PackingTable(
             weight=0, row=weights.row * dtype.itemsize, matrix=weights.matrix * dtype.itemsize, target=0,
-            chunks=data_address(self._chunk_words), count=len(chunks),
+            chunks=words_address(self._chunk_words), count=len(chunks),
         )  # fmt: skip
         self._layout = TableLayout.of(kernel, weights.matrices, table, ("weight", "target"))
 
