@@ -4,8 +4,8 @@
 
 A step is forward, loss, backward and `Trainer.step` by SGD with momentum; a prediction is one forward pass.
 Both libraries run the program below, each in a process of its own. The processes take turns, some calls each,
-and the table has the lower quartiles of all turns. `--processor` takes processor time of all threads, for machines
-that do other work meanwhile.
+and the table has the lower quartiles of all turns. `--processor` takes processor time of all threads, for
+machines that do other work meanwhile.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from operad_optimizer.updates.family import (
 )
 from operad_optimizer.updates.in_vectors import by_vectors
 from operad_optimizer.updates.references import Reference, of_each
-from operad_sdk import Array, OperatorProperty, ParamError, define, param
+from operad_sdk import OperatorProperty, ParamError, define, param
 
 
 def _rates(doc: str) -> Any:
