@@ -186,9 +186,8 @@ def main() -> None:
     flags = ["--processor"] if options.processor else []
     titles = [f"{library} {'hybridized' if hybrid else 'eager'}" for library, hybrid in WAYS]
     for threads in options.threads:
-        print(
-            f"\n{threads} threads, load {os.getloadavg()[0]:.1f}; ms{' of processors' * options.processor}, lower quartile\n"
-        )
+        unit = "ms of processors" if options.processor else "ms"
+        print(f"\n{threads} threads, load {os.getloadavg()[0]:.1f}; {unit}, lower quartile\n")
         print(f"| network | | {' | '.join(titles)} | of MXNet |\n|---|---|{'---|' * (len(WAYS) + 1)}")
         counts = {key: str(threads) for key in ("OPERAD_NUM_THREADS", "OMP_NUM_THREADS")}
         servers = {
