@@ -4,7 +4,7 @@ Random programs are called eagerly and compiled, several times each: recorded an
 prediction, with other numbers and other requests for gradients. Results, gradients, states, captured arrays
 and the numbers that are drawn next must have the same bits. Graphs are bound with clusters that give the bits
 of single operators (`OPERAD_FUSION=exact`), and with products as they are (`OPERAD_HOISTING=off`): what those
-passes round otherwise is for the tests of bound graphs.
+passes round otherwise is for the tests of bound graphs. Every fourth program runs with a hook, call by call.
 """
 
 from __future__ import annotations
@@ -130,14 +130,22 @@ def observed(function: Callable[..., Any], arguments: list[Any], call: Call) -> 
     return results, len(heads)
 
 
+def hooked(function: Callable[..., Any]) -> Any:
+    """The compiled function while its values are shown, call by call."""
+    made = od.compile(function)
+    made.register_op_hook(lambda *_: None, monitor_all=True)
+    return made
+
+
 def judged(seed: int) -> str:
     """Draw a program, and compare; returns what became of it: `same`, `refused` or `failed`."""
     draw = random.Random(seed)
     program, calls = drawn_program(draw), drawn_calls(draw)
     requests = [draw.choice(["write", "write", "add", "null", "none"]) for _ in range(4)]
     eager = outcome(program, seed, calls, requests, lambda function: function)
+    compile = od.compile if seed % 4 else hooked
     try:
-        compiled = outcome(program, seed, calls, requests, od.compile)
+        compiled = outcome(program, seed, calls, requests, compile)
     except TraceError as error:
         if not program.may_refuse:
             raise AssertionError(f"{program} of seed {seed} is refused") from error

@@ -35,6 +35,14 @@ def values(found: Any) -> Any:
     return None if found is None else (found.dtype.name, found.asnumpy().tobytes())
 
 
+@pytest.fixture(params=[False, True])
+def always_pays(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls for several weights, as on devices, and what is done on the host."""
+    for module in ("gradient_descent", "adaptive") if request.param else ():
+        monkeypatch.setattr(f"operad_optimizer.{module}.pays_together", lambda *_: True)
+
+
+@pytest.mark.usefixtures("always_pays")
 @pytest.mark.parametrize("size", [2, 4, 100])
 @pytest.mark.parametrize(
     ("name", "arguments", "dtypes"),
@@ -71,6 +79,18 @@ def test_one_call_moves_as_many_weights_as_the_optimizer_says(monkeypatch: pytes
     monkeypatch.setattr(type(sgd), "step_several", counted)
     trained(sgd, together=True)
     assert seen == [4, 2] * 3
+
+
+@pytest.mark.parametrize(("name", "size", "calls"), [("sgd", 4, 0), ("lamb", 4, 1), ("lamb", 20_000, 0)])
+def test_calls_for_several_weights_are_made_where_they_pay(
+    monkeypatch: pytest.MonkeyPatch, name: str, size: int, calls: int
+) -> None:
+    made: list[str] = []
+    for operator in ("multi_sgd_update", "_multi_lamb_update"):
+        monkeypatch.setattr(od.nd, operator, lambda *_, **__: made.append(name))
+    weights = [od.nd.ones(size) for _ in range(2)]
+    od.optimizer.get_updater(od.optimizer.create(name))([0, 1], [od.nd.ones(size)] * 2, weights)
+    assert len(made) == calls
 
 
 def test_the_environment_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,6 +108,20 @@ def test_a_new_rate_of_several_tensors_makes_no_new_operator(made: list[str]) ->
     assert made == ["multi_sgd_update"]
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_new_rates_of_several_tensors_need_no_new_plan(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    tensors = [od.nd.array(np.ones((7, 2))) for _ in range(2 * count)]
+
+    def move(lr: float) -> Any:
+        return od.nd.multi_sgd_update(*tensors, lrs=[lr] * count, wds=[0.0] * count, num_weights=count)
+
+    move(0.5)
+    monkeypatch.setattr("operad.imperative.plan.Plan.bound", None)
+    monkeypatch.setattr("operad.ndarray.function.find_invoker", None)
+    moved = move(0.25)
+    np.testing.assert_array_equal((moved if count == 1 else moved[-1]).asnumpy(), np.full((7, 2), 0.75, "f"))
+
+
 @pytest.mark.parametrize("scale", [0.0, float("nan"), float("inf")])
 def test_a_gradient_of_no_finite_scale_moves_nothing(scale: float) -> None:
     tensor = [od.nd.array([value]) for value in (1.0, 2.0, 3.0, 4.0)]

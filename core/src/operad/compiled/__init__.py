@@ -2,3 +2,4 @@
 
 from operad.compiled.function import CompiledFunction as CompiledFunction
 from operad.compiled.function import compile as compile
+from operad.compiled.function import evaluate as evaluate

@@ -10,8 +10,9 @@ import functools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from time import perf_counter
-from types import MethodType
+from types import MappingProxyType, MethodType
 from typing import Any, Final, final
 
 from operad import imperative, registry
@@ -23,12 +24,16 @@ from operad.config import settings
 from operad.device import current_context
 from operad.errors import ArgumentError
 from operad.executor.prepared import PreparedArray, PreparedArrays
-from operad.graph import OpNode
+from operad.graph import Entry, Graph, OpNode, Variable
 from operad.ndarray import NDArray
+from operad.op import OperatorProperty
 
 _MOST_KEPT: Final = 64
 """Traces that a function keeps, programs that a trace keeps, and lines of a report."""
 
+
+Hook = tuple[Callable[[str, str, Any], object], bool]
+"""Called with name, operator and array for each result inside; and whether for what is read, too."""
 
 _installed: Final = registry.follow(dict[str, object]())
 """Has an object for what is installed, which is another one when that has changed."""
@@ -116,7 +121,9 @@ class _Traced:
             Any, tuple[imperative.Plan, Sequence[int], Sequence[NDArray], PreparedArrays | None]
         ] = {}
 
-    def __call__(self, arrays: Sequence[imperative.Array], floats: Sequence[float], mode: int) -> Any:
+    def __call__(
+        self, arrays: Sequence[imperative.Array], floats: Sequence[float], mode: int, hook: Hook | None
+    ) -> Any:
         """Return what the function does for arguments of this kind."""
         results: Any = ()
         if self.graph.outputs:
@@ -126,23 +133,29 @@ class _Traced:
             states = [x._chunk for x in inputs[self._num_args :]]
             if states and any([x._chunk for x in inputs].count(chunk) > 1 for chunk in states):
                 raise self._trace.refusal("a state shares memory with another array", "pass a copy")
-            is_recording = mode & imperative.RECORDING
-            key = tuple([_request(x) for x in inputs[: self._num_args]]) if is_recording else ()
-            plan, untracked, more, state = self._plans.get(key) or self._compile(key, inputs, mode)
-            if state is not None:
-                state.refresh()
-                inputs[self._num_args : self._num_args] = more
-            results = imperative.apply(plan, inputs, None, (), mode, NDArray)
-            if results.__class__ is not list:
-                results = [results]
-            for i in untracked:
-                results[i]._autograd, results[i]._provenance = None, imperative.Provenance.UNTRACKED
+            nodes = [*self.graph.arguments, *self.graph.auxiliary_states]
+            given = dict(zip(nodes, inputs, strict=True)) if hook else {}
+            results = evaluate(self.graph, given, hook) if hook else self._run(inputs, mode)
         leaves = [
             (results if leaf >= 0 else arrays)[leaf] if leaf.__class__ is int else leaf
             for leaf in self._leaves
         ]
         numbers = [x.compute(floats) if type(x) is TracedNumber else x for x in self._floats]
         return _nested(self._structure, iter(leaves), iter(numbers))
+
+    def _run(self, inputs: list[Any], mode: int) -> Any:
+        is_recording = mode & imperative.RECORDING
+        key = tuple([_request(x) for x in inputs[: self._num_args]]) if is_recording else ()
+        plan, untracked, more, state = self._plans.get(key) or self._compile(key, inputs, mode)
+        if state is not None:
+            state.refresh()
+            inputs[self._num_args : self._num_args] = more
+        results = imperative.apply(plan, inputs, None, (), mode, NDArray)
+        if results.__class__ is not list:
+            results = [results]
+        for i in untracked:
+            results[i]._autograd, results[i]._provenance = None, imperative.Provenance.UNTRACKED
+        return results
 
     def _compile(
         self, key: Any, inputs: Sequence[imperative.Array], mode: int
@@ -169,6 +182,37 @@ class _Traced:
         return found
 
 
+def evaluate(
+    graph: Graph,
+    arrays: Mapping[Variable, imperative.Array],
+    hook: Hook | None = None,
+    instead: Mapping[str, OperatorProperty] = MappingProxyType({}),
+) -> list[Any]:
+    """Compute a graph by a call of each node, in order; also of traced arrays.
+
+    Args:
+        arrays: By variable.
+        hook: What to show.
+        instead: Operators that take the place of those of some nodes, by the node's name.
+    """
+    values: dict[Entry, Any] = {Entry(node): array for node, array in arrays.items()}
+    ctx = next((array._spec.ctx for array in arrays.values()), None)
+    for node in graph.op_nodes:
+        op, inputs = instead.get(node.name, node.op), [values[entry] for entry in node.inputs]
+        # A node has its states behind its arguments; a call may have them elsewhere.
+        positions = op.input_positions() or range(len(inputs))
+        inputs = [x for _, x in sorted(zip(positions, inputs, strict=True), key=itemgetter(0))]
+        made = imperative.Invoker(op)(inputs, ctx=ctx, cls=NDArray)
+        values.update(zip(node.entries, made if isinstance(made, list) else [made], strict=False))
+        if hook is not None:
+            read = zip(op.list_inputs() if hook[1] else (), inputs, strict=False)
+            shown = [(f"{node.name}_{name}", array) for name, array in read]
+            shown += [(entry.name, values[entry]) for entry in node.entries if entry in values]
+            for name, array in shown:
+                hook[0](name, op.name, array)
+    return [values[entry] for entry in graph.outputs]
+
+
 def _request(array: imperative.Array) -> str:
     """The request of an array's gradient; empty if none can be asked for."""
     entry = array._autograd
@@ -178,6 +222,8 @@ def _request(array: imperative.Array) -> str:
 @final
 class CompiledFunction:
     """A function of arrays that runs as compiled programs; `compile` makes it."""
+
+    _hook: Hook | None = None
 
     def __init__(self, function: Callable[..., Any], create_graph: bool) -> None:
         functools.update_wrapper(self, function)
@@ -208,7 +254,7 @@ class CompiledFunction:
         found = traced.get(tuple([repr(floats[i]) for i in asked]) if asked else ())
         if found is None:
             found = self._trace(kind, structure, arrays, floats)
-        return found(arrays, floats, mode)
+        return found(arrays, floats, mode, self._hook)
 
     def _trace(
         self, kind: Any, structure: Any, arrays: Sequence[NDArray], floats: Sequence[float]
@@ -238,6 +284,19 @@ class CompiledFunction:
         names += [f"array {i} is {spec}" for i, spec in enumerate(kind[len(names) :])]
         changed = [name for name, new, old in zip(names, kind, self._last, strict=False) if new != old]
         return ", ".join(changed) or ("a number that it looks at" if self._last else "first call")
+
+    def register_op_hook(
+        self, callback: Callable[[str, str, NDArray], object] | None, monitor_all: bool = False
+    ) -> None:
+        """Call `callback(name, operator, array)` for each result inside, as it is computed.
+
+        Calls then run one by one, and each is on the tape.
+
+        Args:
+            callback: What to call; None to stop.
+            monitor_all: Whether it is called for what each operator reads, too.
+        """
+        self._hook = None if callback is None else (callback, monitor_all)
 
     def why(self) -> str:
         """Report of what was traced and compiled, and why, in lines; the latest last."""

@@ -8,7 +8,7 @@ from keyword import kwlist
 from typing import Any
 
 from operad.interrupts import raise_of_handler
-from operad.op import OperatorProperty, Param
+from operad.op import OperatorProperty, Param, check_argument_counts
 
 
 def array_names(op: type[OperatorProperty]) -> tuple[str, ...] | None:
@@ -17,13 +17,13 @@ def array_names(op: type[OperatorProperty]) -> tuple[str, ...] | None:
         return None
     if op.optional_inputs is not None:
         return op.optional_inputs
-    # Which arrays there are does not depend on parameters here, so the defaults will do.
     prop = object.__new__(op)
     for name, declared in op.params.items():
         setattr(prop, name, None if declared.is_required else declared.default)
     try:
+        check_argument_counts(prop, 0)  # else which arrays there are depends on no parameter, so defaults do
         return tuple(prop.list_inputs())
-    except Exception as error:  # noqa: BLE001 - a plugin's code may count on a parameter that only a call gives
+    except Exception as error:  # noqa: BLE001 - a parameter counts them, or code needs one of a call
         raise_of_handler(error)
         return None
 

@@ -114,6 +114,9 @@ class Param:
         Raises:
             ParamError: The value is of another type or out of bounds; the message says which.
         """
+        is_listed = self.type == "floats" and value.__class__ in (list, tuple)
+        if is_listed and {*map(type, value)} == {float} and not self.bounds:
+            return tuple(value)
         value = _plain(value)
         if hasattr(value, "__array__") and not isinstance(value, type):
             raise ParamError(

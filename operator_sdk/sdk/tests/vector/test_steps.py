@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from operad.operator import OpContext
 from operad_sdk.differentiate import TraceError, elements_form
 from operad_sdk.vector import (
+    KeptLoops,
     NoVectorCodeError,
     PackedMatrix,
     StepArray,
@@ -91,6 +93,67 @@ class Inside:
         self.num_threads = num_threads
 
     parallel = OpContext.parallel
+
+
+def kept_recurrence(loops: KeptLoops, arrays: list[NDArray[Any]], order: NDArray[np.int64]) -> list[int]:
+    """Run the recurrence in two parts of the batch; returns a number for each time that loops are made."""
+    out, weight, first = arrays
+    packed, made = PackedMatrix.of(weight), list[int]()
+
+    def make() -> list[StepLoop]:
+        made.append(len(out))
+        return [loop_of(out[:, rows], packed, first[rows], order) for rows in (slice(0, 2), slice(2, None))]
+
+    loops.run("tanh", [out, first, packed.memory], make, None)
+    return made
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kept_loops_give_the_bits_of_new_ones_on_any_arrays_that_lie_alike(seed: int) -> None:
+    rng, loops = np.random.default_rng(seed), KeptLoops()
+    steps_, batch, units = rng.integers(1, 5), rng.integers(3, 6), rng.integers(1, 20)
+    made, alive = [], []
+    for _ in range(4):
+        data, weight = rng.normal(size=(steps_, batch, units)), rng.normal(size=(units, units))
+        first = rng.normal(size=(batch, units))
+        order = np.arange(steps_)
+        fresh, kept = data.copy(), data.copy()
+        alive += [data, kept]  # so that none has the address of another one
+        kept_recurrence(KeptLoops(), [fresh, weight, first], order)
+        made += kept_recurrence(loops, [kept, weight, first], order)
+        np.testing.assert_array_equal(kept, fresh)
+    assert len(made) == 1
+
+
+def test_loops_over_arrays_that_share_memory_are_not_kept() -> None:
+    loops, order, made = KeptLoops(), np.arange(2), list[int]()
+    for _ in range(2):
+        memory, weight = np.ones((3, 3, 4)), np.eye(4)
+        made += kept_recurrence(loops, [memory[1:], weight, memory[1]], order)
+    assert len(made) == 2
+
+
+def test_threads_at_one_time_have_loops_of_their_own() -> None:
+    loops, order, errors = KeptLoops(), np.arange(3), list[BaseException]()
+
+    def run(seed: int) -> None:
+        try:
+            rng = np.random.default_rng(seed)
+            for _ in range(20):
+                data, weight, first = (rng.normal(size=shape) for shape in ((3, 4, 8), (8, 8), (4, 8)))
+                fresh, kept = data.copy(), data.copy()
+                kept_recurrence(KeptLoops(), [fresh, weight, first], order)
+                kept_recurrence(loops, [kept, weight, first], order)
+                np.testing.assert_array_equal(kept, fresh)
+        except BaseException as error:  # noqa: BLE001 - for the thread that looks
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
 
 
 def test_what_one_array_holds_goes_from_step_to_step() -> None:

@@ -232,7 +232,6 @@ def test_types_are_told_by_inputs() -> None:
         (lambda net: net.export("x"), RuntimeError, "has no graph yet.*hybridize"),
         (lambda net: net.hybridize(backend="MKLDNN"), NotImplementedError, "no backend 'MKLDNN'"),
         (lambda net: net.optimize_for(nd.ones(1)), ValueError, 'specify "backend"'),
-        (lambda net: net.register_op_hook(print), NotImplementedError, "register_forward_hook"),
         (lambda net: net.register_child(gluon.Block()), ValueError, "must also be HybridBlock"),
         (lambda net: gluon.HybridBlock()(nd.ones(1)), NotImplementedError, "no hybrid_forward"),
         (lambda net: net(3), ValueError, "but got 3 of type int"),
@@ -241,6 +240,40 @@ def test_types_are_told_by_inputs() -> None:
 def test_what_cannot_be_is_refused(call: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         call(nn.Dense(1))
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_a_hook_of_operators_shows_values_inside_and_changes_none(is_early: bool) -> None:
+    net = nn.HybridSequential(prefix="n_")
+    with net.name_scope():
+        net.add(nn.Dense(2, activation="relu"), nn.BatchNorm())
+    net.initialize()
+    net.hybridize()
+    x, seen = nd.array([[1.0, -2.0], [0.5, 3.0]]), []
+    expected = None if is_early else net(x).asnumpy()
+    net.register_op_hook(lambda *shown: seen.append(shown))
+    found = net(x)
+    names = ["n_dense0_fwd_output", "n_dense0_relu_fwd_output", "n_batchnorm0_fwd_output"]
+    assert [(name, op) for name, op, _ in seen] == [
+        *zip(names, ("FullyConnected", "Activation", "BatchNorm"), strict=True)
+    ]
+    np.testing.assert_array_equal(seen[-1][2].asnumpy(), found.asnumpy())
+    with autograd.record(train_mode=False):
+        net(x)
+    assert len(seen) == 6
+    net.register_op_hook(None)
+    np.testing.assert_array_equal(net(x).asnumpy() if expected is None else expected, found.asnumpy())
+    assert len(seen) == 6
+
+
+def test_a_hook_shows_what_operators_read_too() -> None:
+    net = nn.Dense(1, use_bias=False, prefix="fc_")
+    net.initialize()
+    net.hybridize()
+    seen: list[str] = []
+    net.register_op_hook(lambda name, *_: seen.append(name), monitor_all=True)
+    net(nd.ones((1, 1)))
+    assert seen == ["fc_fwd_data", "fc_fwd_weight", "fc_fwd_output"]
 
 
 def test_uses_that_come_too_early_name_the_parameter() -> None:

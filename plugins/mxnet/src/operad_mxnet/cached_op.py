@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import itemgetter
 from typing import Any, final
 
 import operad as od
 from operad import NDArray, Symbol
+from operad.compiled import evaluate
 from operad.errors import ArgumentError
-from operad.graph import OpNode
-from operad.imperative import Invoker, find_invoker
+from operad.graph import Variable
+from operad.imperative import TRACING, find_invoker, local
 from operad.operator import OperatorProperty
 
 
@@ -34,7 +34,9 @@ class CachedOp:
 
     def __init__(self, sym: Symbol, flags: Iterable[tuple[str, Any]] = ()) -> None:
         self._graph, self._sym = sym.graph, sym
+        self._nodes = [node for node in self._graph.nodes if isinstance(node, Variable)]
         self._inputs = sym.list_inputs()
+        self._hook: tuple[Any, bool] | None = None
         self._compiled = od.compile(self._outputs)
 
     def __call__(self, *args: NDArray, out: Any = None, **_: Any) -> Any:
@@ -50,28 +52,20 @@ class CachedOp:
             raise ArgumentError(
                 f"CachedOp: got {len(args)} arrays, expected {len(self._inputs)}: {', '.join(self._inputs)}"
             )
-        outputs = self._compiled(*args)
+        is_seen = self._hook and local.state.mode < TRACING
+        outputs = self._outputs(*args, hook=self._hook) if is_seen else self._compiled(*args)
         if out is not None:
             targets = out if isinstance(out, list) else [out]
             outputs = [one.copyto(to) for one, to in zip(outputs, targets, strict=True)]
         return outputs[0] if len(outputs) == 1 else outputs
 
-    def _outputs(self, *args: NDArray) -> list[NDArray]:
+    def _register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:
+        """Call `callback(name, operator, array)` for each result inside; see `CompiledFunction`."""
+        self._hook = None if callback is None else (callback, monitor_all)
+
+    def _outputs(self, *args: NDArray, hook: Any = None) -> list[NDArray]:
         """The graph as a function of arrays, to be traced."""
-        given, values = iter(args), dict[Any, Any]()
-        completed = self._completed(args)
-        for node in self._graph.nodes:
-            if isinstance(node, OpNode):
-                inputs = [values[entry.node][entry.index] for entry in node.inputs]
-                # A node has its states behind its arguments; a call may have them elsewhere.
-                positions = node.op.input_positions() or range(len(inputs))
-                inputs = [x for _, x in sorted(zip(positions, inputs, strict=True), key=itemgetter(0))]
-                op = completed.get(node.name, node.op)
-                found = Invoker(op)(inputs, ctx=args[0].ctx if args else None, cls=NDArray)
-                values[node] = found if isinstance(found, list) else [found]
-            else:
-                values[node] = [next(given)]
-        return [values[entry.node][entry.index] for entry in self._graph.outputs]
+        return evaluate(self._graph, dict(zip(self._nodes, args, strict=True)), hook, self._completed(args))
 
     def _completed(self, args: Iterable[NDArray]) -> dict[str, OperatorProperty]:
         """Operators that make arrays of shapes with axes of length 0, with the lengths that others tell."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 from operad import NDArray, nd
-from operad_optimizer.aggregation import aggregation_size, in_turn
+from operad_optimizer.aggregation import aggregation_size, in_turn, pays_together
 from operad_optimizer.base import Index, Optimizer, State, UpdateCall, register
 from operad_optimizer.momentum import WithTwoStates
 from operad_optimizer.state import zeros_like
@@ -21,6 +21,11 @@ class AdamAverages(WithTwoStates):
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon
+
+
+_LARGEST_TOGETHER: Final = 1 << 14
+"""Elements of weights that `LAMB` moves together on the host: eight of 4,096 take 0.30 ms so, and 0.44 apart;
+of 16,384 0.46 and 0.50; of 65,536 1.6 and 0.9, since a single step is divided into blocks."""
 
 
 @register
@@ -202,7 +207,10 @@ class LAMB(AdamAverages):
     def step_several(
         self, indices: Sequence[Index], weights: Sequence[NDArray], grads: Sequence[NDArray], states: State
     ) -> None:
-        """One operator call."""
+        """One operator call where that pays."""
+        if not pays_together(weights, _LARGEST_TOGETHER):
+            super().step_several(indices, weights, grads, states)
+            return
         counts = tuple(self._index_update_count[index] for index in indices)
         rates = {
             "learning_rates": self._get_lrs(indices),

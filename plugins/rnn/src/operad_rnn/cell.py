@@ -246,7 +246,10 @@ class Cell(ABC):
         self.to_inputs(sums)
         if grads is not None:
             self.multiply(flat(sums).T, flat(inputs), grads.i2h)
-            blocked_sum(flat(sums), 0, out=grads.i2h_bias)
+            if type(self).to_inputs is Cell.to_inputs:  # the sums are those of before
+                grads.i2h_bias[...] = grads.h2h_bias
+            else:
+                blocked_sum(flat(sums), 0, out=grads.i2h_bias)
         if inputs_grad is not None:
             self.multiply(flat(sums), self.weights.i2h, flat(inputs_grad))
 

@@ -8,6 +8,7 @@ does, then a product with 1/2 or 1 and a sum with 1/2 or 0. The slope is a produ
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, final
 
 import numpy as np
@@ -29,14 +30,9 @@ class Gates:
     def __init__(
         self, xp: Any, are_sigmoids: tuple[bool, ...], units: int, dtype: DType, *, halves: bool = True
     ) -> None:
-        def row(of_sigmoid: float, of_tanh: float) -> Array:
-            values = [of_sigmoid if is_sigmoid else of_tanh for is_sigmoid in are_sigmoids]
-            return np.repeat(xp.array(values, dtype), units)
-
         self._halves: Final = halves
-        self.scale: Final = row(0.5, 1)
-        self._shift: Final = row(0.5, 0)
-        self._slope_shift: Final = row(0, 1)
+        rows = _rows if xp is np else _rows.__wrapped__  # a device keeps its own
+        self.scale, self._shift, self._slope_shift = rows(xp, are_sigmoids, units, dtype)
 
     def halved(self, weight: Array) -> Array:
         """A matrix, or a bias, with the rows of sigmoids halved."""
@@ -56,6 +52,17 @@ class Gates:
         np.multiply(grad, work, out=grad)
         np.subtract(1, gates, out=work)
         np.multiply(grad, work, out=grad)
+
+
+@lru_cache(maxsize=64)
+def _rows(xp: Any, are_sigmoids: tuple[bool, ...], units: int, dtype: DType) -> tuple[Array, Array, Array]:
+    """Scale and shift of all gates, and the shift in the slope; read alone."""
+
+    def row(of_sigmoid: float, of_tanh: float) -> Array:
+        values = [of_sigmoid if is_sigmoid else of_tanh for is_sigmoid in are_sigmoids]
+        return np.repeat(xp.array(values, dtype), units)
+
+    return row(0.5, 1), row(0.5, 0), row(0, 1)
 
 
 def sigmoid(x: Any) -> Any:

@@ -6,7 +6,7 @@ rows of the batch are divided among threads, and what ends early keeps its state
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
@@ -17,7 +17,7 @@ from operad.operator import ScalarForm
 from operad_rnn.arrays import Ends
 from operad_sdk import Array
 from operad_sdk.differentiate import elements_form
-from operad_sdk.vector import PackedMatrix, StepArray, StepCall, StepLoop, form_call, run_steps
+from operad_sdk.vector import KeptLoops, PackedMatrix, StepArray, StepCall, StepLoop, form_call
 
 if TYPE_CHECKING:
     from operad_rnn.cell import Cell
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 Order = NDArray[np.int64]
 """The numbers of steps, in the order in which a pass goes through them."""
 
+_LOOPS: Final = KeptLoops()
+_MEMORY: Final = (
+    "gates", "inner", "out", "runs", "_candidates", "_projected", "_work", "_other", "_product", "_h2h_bias",
+)  # fmt: skip
+"""Attributes of cells that are arrays, or None, of which none is a part of another one."""
 _ROWS: Final = 8
 """Rows of the batch that a thread may have of its own."""
 
@@ -65,7 +70,7 @@ def go_forward(cell: Cell, order: Order, hidden: Array, state: Array | None) -> 
                 found.append(form_call(_forms_of_ends()[0], [runs, new, old], [new]))
         return found
 
-    _run(cell, calls)
+    _run("forward", cell, [hidden, state], [cell.packed], calls)
 
 
 def go_back(cell: Cell, order: Order, ends: Ends, sums: Array) -> None:
@@ -96,13 +101,19 @@ def go_back(cell: Cell, order: Order, ends: Ends, sums: Array) -> None:
             *(form_call(keep, [runs, grad, old], [grad]) for grad, old in zip(behind, ended, strict=True)),
         ]
 
-    _run(cell, calls)
+    _run("backward", cell, [hidden, state, *carried, out_grad, sums], [h2h], calls)
     for grad, found in zip(grads, carried, strict=True):
         if grad is not None and grad is not found:
             grad[...] = found
 
 
-def _run(cell: Cell, calls: Callable[[slice], list[StepCall]]) -> None:
+def _run(
+    part: str,
+    cell: Cell,
+    ends: Sequence[Array | None],
+    matrices: Sequence[PackedMatrix],
+    calls: Callable[[slice], list[StepCall]],
+) -> None:
     """Make the calls of all rows of the batch, or side by side those of some rows each.
 
     A row has the same bits in any part.
@@ -110,7 +121,12 @@ def _run(cell: Cell, calls: Callable[[slice], list[StepCall]]) -> None:
     batch, op_ctx = cell.out.shape[1], cell.op_ctx
     count = 1 if op_ctx is None else max(1, min(op_ctx.num_threads, batch // _ROWS))
     rows = [slice(batch * i // count, batch * (i + 1) // count) for i in range(count)]
-    run_steps([StepLoop(calls(some)) for some in rows], op_ctx)
+    given = [*ends, *(getattr(cell, name, None) for name in _MEMORY)]
+    arrays = [array for array in given if array is not None]
+    arrays += [each.memory for each in (*matrices, getattr(cell, "_projection", None)) if each is not None]
+    are_there = tuple([array is not None for array in given])
+    key = (part, type(cell), cell.bounds, cell.is_reverse, cell.runs is None, count, are_there)
+    _LOOPS.run(key, arrays, lambda: [StepLoop(calls(some)) for some in rows], op_ctx)
 
 
 def _rows_of(array: Array | None, rows: slice) -> Array | None:

@@ -132,8 +132,6 @@ class BoundOperator(Operator):
             scalar = scalar_type(values[0])
             # NumPy's ufuncs take 0.15 us less for an array than for a scalar.
             return (np.array(scalar) if self.xp is np else scalar,)
-        if "scalar" not in type(self._prop).params:
-            return values
         return self._prop.typed_run_time(values, [dtype for _, dtype in self._in])
 
     def rebound(self, prop: Any) -> Operator | None:

@@ -19,6 +19,7 @@ from operad_sdk.vector.machine import host as host
 from operad_sdk.vector.machine import loaded as loaded
 from operad_sdk.vector.machine import reason_against as reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError as NoVectorCodeError
+from operad_sdk.vector.steps import KeptLoops as KeptLoops
 from operad_sdk.vector.steps import StepArray as StepArray
 from operad_sdk.vector.steps import StepCall as StepCall
 from operad_sdk.vector.steps import StepLoop as StepLoop

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple, Self, final
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from operad.operator import OpContext, ScalarForm
 from operad_sdk.vector import bounds
-from operad_sdk.vector.addresses import data_address
+from operad_sdk.vector.addresses import data_address, span
 from operad_sdk.vector.compiled import compiled
 from operad_sdk.vector.layout import TableLayout
 from operad_sdk.vector.machine import address_of, function_at
@@ -35,6 +35,8 @@ _Head = namedtuple("_Head", "steps calls moves calls_at places_at addresses_at")
 _Call = namedtuple("_Call", "kernel table units")
 """The words of a call."""
 _WORD_BYTES: Final = 8
+_MOST_KEPT: Final = 64
+"""Kinds of loops that are kept."""
 
 
 @final
@@ -57,11 +59,11 @@ class StepArray(NamedTuple):
     @classmethod
     def before(cls, first: NDArray[Any], arrays: NDArray[Any], order: Addresses) -> Self:
         """`first`, and then `arrays[t]` for each `t` of `order` but the last: what the step before gave."""
-        alike = np.empty_like(arrays[0], subok=False)
-        if alike.strides != arrays.strides[1:]:
-            rows = np.empty((len(alike), arrays.strides[1] // arrays.itemsize), arrays.dtype)
-            alike = rows[:, : alike.shape[1]]
-        alike[...] = first
+        alike = first
+        if first.strides != arrays.strides[1:] or first.dtype != arrays.dtype:
+            rows = np.empty((len(first), arrays.strides[1] // arrays.itemsize), arrays.dtype)
+            alike = rows[:, : first.shape[1]]
+            alike[...] = first
         every = cls.of(arrays, order).addresses
         every[1:] = every[:-1]
         every[:1] = data_address(alike)
@@ -169,6 +171,65 @@ class StepLoop:
         self._table = (ctypes.c_longlong * len(head))(*head)
         self.table: Final = self._table_address("of a loop", self._table)
         self.scratch_bytes: Final = max(call.layout.scratch_bytes for call in calls)
+        self._every, self._within = addresses, (addresses, addresses)
+
+    def release(self, arrays: Sequence[NDArray[Any]]) -> bool:
+        """Forget the arrays, which are parts of these; False if one is of none, or of several of them."""
+        spans = np.array([span(array) for array in arrays])[:, :, None, None]
+        is_within = (spans[:, 0] <= self._every) & (self._every < spans[:, 1])
+        if not (is_within.sum(0) == 1).all():
+            return False
+        which = is_within.argmax(0)
+        self._within = which, self._every - np.array([*map(data_address, arrays)])[which]
+        self._kept = [call._replace(arrays=()) for call in self._kept]
+        return True
+
+    def bind(self, bases: Addresses) -> None:
+        """Take other arrays in the place of those that were forgotten, whose addresses these are."""
+        which, offsets = self._within
+        np.add(bases[which], offsets, out=self._every)
+
+
+@final
+class KeptLoops:
+    """Loops that have run, for further runs over arrays that lie alike: only addresses are others.
+
+    Making the calls of a step, and their tables, takes as long as a small network's steps.
+    """
+
+    def __init__(self) -> None:
+        # invariant: a loop is in no list while it runs, so that threads never share one.
+        self._free: dict[Hashable, list[Sequence[StepLoop]]] = {}
+
+    def run(
+        self,
+        key: Hashable,
+        arrays: Sequence[NDArray[Any]],
+        make: Callable[[], Sequence[StepLoop]],
+        op_ctx: OpContext | None,
+    ) -> None:
+        """Run loops as `run_steps` does.
+
+        Args:
+            key: Determines, with how the arrays lie, all that `make` does.
+            arrays: All that the loops use. Where two share memory, the loops are not kept.
+            make: Makes the loops.
+        """
+        key = (key, *[(array.shape, array.strides, array.dtype.char) for array in arrays])
+        try:
+            loops = self._free[key].pop()
+        except (KeyError, IndexError):
+            loops = make()
+            is_kept = not is_checked() and all(loop.release(arrays) for loop in loops)
+        else:
+            is_kept, bases = True, np.array([*map(data_address, arrays)])
+            for loop in loops:
+                loop.bind(bases)
+        run_steps(loops, op_ctx)
+        if is_kept:
+            if len(self._free) > _MOST_KEPT:
+                self._free.clear()
+            self._free.setdefault(key, []).append(loops)
 
     def _table_address(self, name: str, table: ctypes.Array[ctypes.c_longlong]) -> int:
         if not is_checked():

@@ -13,7 +13,7 @@ from typing import Any, final
 
 import operad as od
 from operad import Context, NDArray, Symbol
-from operad.imperative import local
+from operad.imperative import TRACING, local
 from operad_gluon.block.predictor import Predictor
 from operad_gluon.errors import BlockValueError
 from operad_gluon.parameter import Parameter, ParameterDict
@@ -45,7 +45,7 @@ class CachedGraph:
         self._sources: list[int | Parameter] = [names[x] if x in names else params[x] for x in used]
         self._warn_of_unused(names, params, used)
         self._held: list[list[NDArray]] = []
-        self._counted = -1
+        self._counted, self._is_shown = -1, False
         self._compiled: Any = None
         self._predictor: Predictor | None = None
 
@@ -68,11 +68,18 @@ class CachedGraph:
         """The outputs, for an array for each argument."""
         if self._counted != replacements():
             self._take_parameters()
+        if self._is_shown and local.state.mode < TRACING:
+            return self._outputs(*arrays)
         # A mode of 0: neither recorded, nor training, nor traced as a part of another function.
         if not local.state.mode and (predicted := self._predict(arrays)) is not None:
             return predicted
         found: list[NDArray] = self._compiled(*arrays)
         return found
+
+    def register_op_hook(self, callback: Any, monitor_all: bool) -> None:
+        """Show values inside; see `HybridBlock.register_op_hook`."""
+        self._op._register_op_hook(callback, monitor_all)
+        self._is_shown = callback is not None
 
     def _take_parameters(self) -> None:
         """Compile anew if a parameter that is read here has other arrays than before."""

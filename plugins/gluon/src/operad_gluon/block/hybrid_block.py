@@ -46,6 +46,7 @@ class HybridBlock(Block):
         self._active = False
         self._cached_graph: tuple[list[Symbol], Symbol] | tuple[()] = ()
         self._cached_op: CachedGraph | None = None
+        self._op_hook: tuple[Any, bool] = (None, False)
         self._in_format: Any = None
         self._out_format: Any = None
 
@@ -192,6 +193,7 @@ class HybridBlock(Block):
             self._cached_op = CachedGraph(
                 self.name, [str(x.name) for x in inputs], symbol, self.collect_params()
             )
+            self._cached_op.register_op_hook(*self._op_hook)
         if form != self._in_format:
             raise BlockValueError(
                 f"The argument structure of HybridBlock {self.name!r} does not match the cached version. "
@@ -275,12 +277,18 @@ class HybridBlock(Block):
         od.nd.save(f"{path}-{epoch:04d}.params", values)
 
     def register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:
-        """Refuse: values inside of a compiled block are not seen; hook the children of one that is not."""
-        raise UnsupportedError(
-            f"block {self.name!r}: values inside of a compiled program are not seen; use "
-            "register_forward_hook of "
-            "children without hybridize(), or the monitor of an executor"
-        )
+        """Have `callback(name, operator, array)` called of each value that the compiled block computes.
+
+        Its operators then run one by one. Gradients are not shown.
+
+        Args:
+            callback: What to call; None to stop.
+            monitor_all: Whether it is called for what operators read, too.
+        """
+        self._op_hook = (callback, monitor_all)
+        if self._cached_op is not None:
+            self._cached_op.register_op_hook(*self._op_hook)
+        super().register_op_hook(callback, monitor_all)
 
 
 def _no_backend(name: str, backend: str) -> UnsupportedError:

@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from types import MappingProxyType
 from typing import Any, Final, Self, final
 
+from operad.dtypes import DType
 from operad.operator import Param
 from operad_optimizer.updates.family import (
     BLOCK,
@@ -28,7 +31,7 @@ from operad_optimizer.updates.family import (
 )
 from operad_optimizer.updates.in_vectors import by_vectors
 from operad_optimizer.updates.references import Reference, of_each
-from operad_sdk import Array, OperatorProperty, ParamError, define, param
+from operad_sdk import OperatorProperty, ParamError, define, param
 
 
 def _rates(doc: str) -> Any:
@@ -82,12 +85,17 @@ class SeveralTensors(OperatorProperty):
         made._check_rates()
         return made
 
-    def _check_rates(self) -> None:
+    def typed_run_time(self, values: Sequence[Any], in_types: Sequence[DType]) -> tuple[Any, ...]:
+        """The values, where there are as many rates as tensors."""
+        self._check_rates(dict(zip(type(self).params.run_time, values, strict=True)))
+        return tuple(values)
+
+    def _check_rates(self, given: Mapping[str, Any] = MappingProxyType({})) -> None:
         params = type(self).params
         counted = next(name for name in params if name in ("num_weights", "num_tensors"))
         count = getattr(self, counted)
         for name in params.keys() & _OF_EACH.keys():
-            rates = getattr(self, name)
+            rates = given[name] if name in given else getattr(self, name)
             if len(rates) != count:
                 raise ParamError(
                     f"{self.name}: parameter {name!r} is {rates!r}, expected {count} items, one for each "
@@ -106,7 +114,7 @@ class Tensorwise:
     Args:
         one: The rule as the forward function on one tensor.
         arrays: Names of the arrays of one tensor.
-        rates: Names of the rates.
+        params: Names of the operator's parameters.
         loaded: Names of the rates that are arguments.
         module: Where the operator is declared.
     """
@@ -114,38 +122,42 @@ class Tensorwise:
     element_cost: Final = 1.5
 
     def __init__(
-        self, one: Blockwise, arrays: Sequence[str], rates: Sequence[str], loaded: Sequence[str], module: str
+        self, one: Blockwise, arrays: Sequence[str], params: Sequence[str], loaded: Sequence[str], module: str
     ) -> None:
         self.one = one
-        self.groups = [f"{name}_" for name in arrays]
-        output = [] if one.in_place else ["output"]
-        self.names = ("self", *loaded, *one.shared, *self.groups, *output)
+        self.groups = [*(f"{name}_" for name in arrays), "output"]
+        self.names = (*loaded, *one.shared, *self.groups, *params)
         self.__signature__ = signature_of(self.names)
         self.__module__ = module
-        self._loaded = loaded
-        self._rate_of = {_OF_EACH[name][0]: name for name in rates}
-
-    def __call__(self, prop: SeveralTensors, *values: Any) -> tuple[Array, ...] | None:
-        """Move each weight; the weights, where these are moved in place."""
-        loaded, values = values[: len(self._loaded)], values[len(self._loaded) :]
-        shared, groups = values[: len(self.one.shared)], values[len(self.one.shared) :]
-        # A rule takes numbers, so loaded rates come to the host, which waits for a GPU once.
-        rates = {name: array.tolist() for name, array in zip(self._loaded, loaded, strict=True)}
-        given = [self._values(prop, rates, name, len(groups[0])) for name in self.one.params]
-        moved = [
-            self.one(*arrays, *shared, *(value[position] for value in given))
-            for position, arrays in enumerate(zip(*groups, strict=True))
+        self._num_loaded, self._num_shared = len(loaded), len(loaded) + len(one.shared)
+        self._num_arrays = self._num_shared + len(self.groups)
+        # Of each parameter of the rule: where its value stands among loaded rates and parameters, and whether
+        # there is one for each tensor.
+        given = [*loaded, *params]
+        single = [_OF_EACH[name][0] if name in _OF_EACH else name for name in given]
+        self._sources = [
+            (single.index(name), given[single.index(name)] in _OF_EACH) if name in single else None
+            for name in one.params
         ]
-        return tuple(moved) if self.one.in_place else None
+        self._defaults = [declared.default for declared in one.params.values()]
 
-    def _values(
-        self, prop: SeveralTensors, rates: Mapping[str, Sequence[float]], name: str, count: int
-    ) -> Sequence[Any]:
-        """Values of the rule's parameter `name`, one for each tensor."""
-        if name not in self._rate_of:
-            return [getattr(prop, name, self.one.params[name].default)] * count
-        many = self._rate_of[name]
-        return rates[many] if many in rates else getattr(prop, many)
+    def __call__(self, *values: Any) -> None:
+        """Move each weight."""
+        # A rule takes numbers, so loaded rates come to the host, which waits for a GPU once.
+        given = [*(array.tolist() for array in values[: self._num_loaded]), *values[self._num_arrays :]]
+        shared, groups = (
+            values[self._num_loaded : self._num_shared],
+            values[self._num_shared : self._num_arrays],
+        )
+        taken = [
+            repeat(default) if source is None else given[source[0]] if source[1] else repeat(given[source[0]])
+            for source, default in zip(self._sources, self._defaults, strict=True)
+        ]
+        for *arrays, output, own in zip(*groups, zip(*taken, strict=False), strict=False):
+            if self.one.in_place:
+                output[...] = self.one(*arrays, *shared, *own)
+            else:
+                self.one(*arrays, output, *shared, *own)
 
 
 def several(
@@ -182,8 +194,7 @@ def several(
     *names, count = params.split()
     declared = {word: _OF_EACH[word][1] if word in _OF_EACH else one.params[word] for word in names}
     declared[count] = param(int, 1, ge=1, doc="How many tensors there are.")
-    rates = [*(word for word in names if word in _OF_EACH), *loaded]
-    forward = Tensorwise(one, moved, rates, loaded, module)
+    forward = Tensorwise(one, moved, list(declared), loaded, module)
     kind = "float32" if is_mixed else ""
     turns = [f"{word}_[{count}]:(*S[i])" for word in own[:2]]
     turns += [f"state {word}_[{count}]:{kind}(*S[i])" for word in states]
@@ -211,7 +222,7 @@ def several(
         ),
     )
     if is_split and not is_mixed:
-        in_vectors = Tensorwise(one.in_vectors(), moved, rates, loaded, module)
+        in_vectors = Tensorwise(one.in_vectors(), moved, list(declared), loaded, module)
         by_vectors(operator, in_vectors, one.num_arrays)
     return operator
 
