@@ -34,7 +34,7 @@ from operad_check.trials.cause import is_own
 from operad_check.trials.reference import call_reference, listed
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import OperatorRaised, Refusal
+from operad_check.trials.violation import Declaration, OperatorRaised, Refusal, UndeclaredError
 from operad_sdk.declare.gradient_operator import GradientOperator, TensorSpec
 from operad_sdk.declare.shaped import ShapedProperty
 
@@ -164,10 +164,11 @@ class ForeignOperator(Operator):
             self._described, map(backend.numpy, found), arrays.out_data, arrays.req, strict=True
         ):
             if array.shape != shape or array.dtype != dtype:
-                raise ShapeError(
+                words = (
                     f"{name} is {array.dtype}{array.shape}, expected {dtype}{shape} by the line "
                     f"{self._function.line!r}"
                 )
+                raise _misfit(words, dtype, array.dtype if array.shape == shape else None)
             assign(target, request, array)
 
     def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
@@ -212,6 +213,14 @@ class ForeignOperator(Operator):
                 f"line {self._function.line!r}"
             )
         return results[: len(self._described)]
+
+
+def _misfit(words: str, expected: DType, found: DType | None) -> ShapeError:
+    """The error where a result does not fit its line; more digits than half precision may be meant."""
+    if expected == np.float16 and found is not None and found.kind == "f":
+        types = f'[ResultTypes({{"float16": "{found}"}})]'
+        return UndeclaredError(words, Declaration("result_types", types))
+    return ShapeError(words)
 
 
 def subject_of_function(function: ForeignFunction) -> Subject:
