@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout, suppress
+from dataclasses import replace
 from io import StringIO
 from itertools import islice
 from typing import Any, ClassVar, Final, final
@@ -13,7 +14,7 @@ import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.errors import GradientError, OperadError, ShapeError
+from operad.errors import DTypeError, GradientError, OperadError, ShapeError
 from operad.operator import (
     BackwardArrays,
     ForwardArrays,
@@ -61,6 +62,10 @@ class ForeignProperty(ShapedProperty):
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """Types by the line, where results of the arguments' type may have another by the contract."""
         args, outs, states = super().infer_type(in_types)
+        meant = self.function.contract.dtypes
+        for i, dtype in enumerate(args):
+            if meant and i not in self.typed_arguments and dtype is not None and dtype.name not in meant:
+                raise DTypeError(f"{self.name}: {dtype}, expected {', '.join(meant)} by the contract")
         tables = [table.types for table in self.function.contract.result_types if not table.params]
         named: dict[DType | None, DType] = {}
         for table in tables:
@@ -232,7 +237,10 @@ def subject_of_function(function: ForeignFunction) -> Subject:
     """
     assert callable(function.call), "an expression is a call"
     backend = function.backend
-    declared = {"name": function.name, "spec": function.line, "contract": function.contract}
+    contract = function.contract
+    if contract.dtypes and "float64" not in contract.dtypes and not contract.no_numeric_gradient:
+        contract = replace(contract, no_numeric_gradient="derivatives need float64, which it is not for")
+    declared = {"name": function.name, "spec": function.line, "contract": contract}
     cls = type("ForeignFunction", (ForeignProperty,), {**declared, "function": function, "__doc__": ""})
 
     def written(check_id: str, cases: Sequence[Case], message: str) -> str:
