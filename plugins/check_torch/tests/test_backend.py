@@ -7,6 +7,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is an extra")
 
+from operad_check import Case  # noqa: E402 - after the skip
+from operad_check.foreign.function import function_of  # noqa: E402 - after the skip
+from operad_check.foreign.subject import subject_of_function  # noqa: E402 - after the skip
+from operad_check.running.repro import run_on  # noqa: E402 - after the skip
 from operad_check_torch import check_torch  # noqa: E402 - after the skip
 from operad_check_torch.backend import TorchBackend  # noqa: E402 - after the skip
 from operad_sdk import Contract, Index  # noqa: E402 - after the skip
@@ -163,6 +167,18 @@ def test_bfloat16_is_compared_with_float64():
     report = check_torch(counts, "x:(N, D) -> y:(N, D)", checks=["L908"])
     assert report.red_ids == ["L908"]
     assert "in bfloat16" in failure(report, "L908").message
+
+
+def test_rounding_on_the_way_may_reach_the_other_side_of_a_kink(backend):
+    def saturated(x):  # the third colour is 1.0019 before it is rounded to 1
+        gray = 0.2989 * x[0] + 0.587 * x[1] + 0.114 * x[2]
+        return (1.5 * x - 0.5 * gray).clamp(0, 1)
+
+    subject = subject_of_function(function_of(backend, saturated, "x:(3, M, N) -> y:(3, M, N)"))
+    pixels = np.full((3, 3, 4), 0.5, "float32")
+    pixels[:, 1, 2] = 0.875, 0.75, 0.9375
+    case = Case(params={}, inputs={"x": pixels}, is_train=True, seed=3)
+    assert run_on(next(one for one in backend.checks if one.id == "L909"), subject, [case])
 
 
 def test_out_is_compared_with_the_result():

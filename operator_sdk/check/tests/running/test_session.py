@@ -46,3 +46,15 @@ def test_a_verdict_that_changes_ends_the_search_for_a_smaller_case():
     case = session.pool(SMOOTH)[-1]
     verdicts = iter([True])
     assert smallest(session, session.goal_of(case), case, lambda _: next(verdicts, False)).size <= case.size
+
+
+def test_trials_of_a_case_share_what_is_inferred_and_nothing_that_has_run():
+    session = Session(subject_of("tanh"), FEW)
+    case = session.pool(SMOOTH)[-1]
+    one, other = session.trial(case), session.trial(case)
+    assert one.prop is other.prop
+    assert one.operator is not other.operator
+    one.in_shapes.clear()
+    one.result.outputs[0][...] = 0
+    assert other.in_shapes == [array.shape for array in case.inputs.values()]
+    assert other.result.outputs[0].any()

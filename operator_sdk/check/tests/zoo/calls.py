@@ -123,7 +123,8 @@ class _Direct(Copying):
         out[...] = 1 + data + data * data / 2
 
     def forward(self, op_ctx, arrays):
-        super().forward(op_ctx, arrays._replace(in_data=[np.exp(arrays.in_data[0])]))
+        data = arrays.in_data[0]
+        super().forward(op_ctx, arrays._replace(in_data=[np.exp(data).astype(data.dtype)]))
 
 
 class OtherTemplate(Direct):

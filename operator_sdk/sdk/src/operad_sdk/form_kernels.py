@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 import numpy as np
 
 from operad.first_use import import_module
-from operad.operator import FORWARD, Kernel, KernelCall, Shape
+from operad.operator import FORWARD, Kernel, KernelCall, Shape, is_known
 
 if TYPE_CHECKING:
     from operad_sdk.declare.function import Bound
@@ -104,7 +104,7 @@ class _PaysInVectors:
         """True, or the reason why the kernel is not used."""
         size = max(map(prod, call.in_shapes), default=0)
         if size < ELEMENTS_FROM_SIZE:
-            if None in call.out_shapes:
+            if not all(map(is_known, call.out_shapes)):
                 return OF_GRAPH
             size = max(size, *map(prod, call.out_shapes))
         if size < ROWS_FROM_SIZE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout, suppress
+from dataclasses import replace
 from io import StringIO
 from itertools import islice
 from typing import Any, ClassVar, Final, final
@@ -13,7 +14,7 @@ import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.errors import GradientError, OperadError, ShapeError
+from operad.errors import DTypeError, GradientError, OperadError, ShapeError
 from operad.operator import (
     BackwardArrays,
     ForwardArrays,
@@ -34,7 +35,7 @@ from operad_check.trials.cause import is_own
 from operad_check.trials.reference import call_reference, listed
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import OperatorRaised, Refusal
+from operad_check.trials.violation import Declaration, OperatorRaised, Refusal, UndeclaredError
 from operad_sdk.declare.gradient_operator import GradientOperator, TensorSpec
 from operad_sdk.declare.shaped import ShapedProperty
 
@@ -61,6 +62,10 @@ class ForeignProperty(ShapedProperty):
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """Types by the line, where results of the arguments' type may have another by the contract."""
         args, outs, states = super().infer_type(in_types)
+        meant = self.function.contract.dtypes
+        for i, dtype in enumerate(args):
+            if meant and i not in self.typed_arguments and dtype is not None and dtype.name not in meant:
+                raise DTypeError(f"{self.name}: {dtype}, expected {', '.join(meant)} by the contract")
         tables = [table.types for table in self.function.contract.result_types if not table.params]
         named: dict[DType | None, DType] = {}
         for table in tables:
@@ -164,10 +169,11 @@ class ForeignOperator(Operator):
             self._described, map(backend.numpy, found), arrays.out_data, arrays.req, strict=True
         ):
             if array.shape != shape or array.dtype != dtype:
-                raise ShapeError(
+                words = (
                     f"{name} is {array.dtype}{array.shape}, expected {dtype}{shape} by the line "
                     f"{self._function.line!r}"
                 )
+                raise _misfit(words, dtype, array.dtype if array.shape == shape else None)
             assign(target, request, array)
 
     def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
@@ -214,6 +220,14 @@ class ForeignOperator(Operator):
         return results[: len(self._described)]
 
 
+def _misfit(words: str, expected: DType, found: DType | None) -> ShapeError:
+    """The error where a result does not fit its line; more digits than half precision may be meant."""
+    if expected == np.float16 and found is not None and found.kind == "f":
+        types = f'[ResultTypes({{"float16": "{found}"}})]'
+        return UndeclaredError(words, Declaration("result_types", types))
+    return ShapeError(words)
+
+
 def subject_of_function(function: ForeignFunction) -> Subject:
     """The function as a subject.
 
@@ -223,7 +237,10 @@ def subject_of_function(function: ForeignFunction) -> Subject:
     """
     assert callable(function.call), "an expression is a call"
     backend = function.backend
-    declared = {"name": function.name, "spec": function.line, "contract": function.contract}
+    contract = function.contract
+    if contract.dtypes and "float64" not in contract.dtypes and not contract.no_numeric_gradient:
+        contract = replace(contract, no_numeric_gradient="derivatives need float64, which it is not for")
+    declared = {"name": function.name, "spec": function.line, "contract": contract}
     cls = type("ForeignFunction", (ForeignProperty,), {**declared, "function": function, "__doc__": ""})
 
     def written(check_id: str, cases: Sequence[Case], message: str) -> str:

@@ -22,6 +22,7 @@ class Profile:
         least: Cases that a check sees however slow the operator is.
         shrinking_s: Processor time in seconds after which a case that fails is small enough.
         seed: Of everything random.
+        limit_s: Seconds after which a check is stopped, and has proved nothing; None: never.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Profile:
     least: int = 10
     shrinking_s: float = 20.0
     seed: int = 0
+    limit_s: float | None = None
 
 
 PROFILES: Final = {

@@ -18,7 +18,7 @@ from operad_check.cases.strategies import is_takeable
 from operad_check.register import Check, Evidence
 from operad_check.reporting.advice import advice
 from operad_check.reporting.outcome import OWN_FAULT, Failure, Status
-from operad_check.running.repro import redrawn, run_on, run_with, script
+from operad_check.running.repro import redrawn, run_with, script
 from operad_check.running.session import Session
 from operad_check.running.shrink import smallest
 from operad_check.running.shrink_arrays import shrink_arrays
@@ -28,7 +28,14 @@ from operad_check.trials.cause import authors_line, is_own, last_line
 from operad_check.trials.kernels import call_of
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import OperatorRaised, Unavailable, Verdict, Violation, undeclared
+from operad_check.trials.violation import (
+    OperatorRaised,
+    Unavailable,
+    UndeclaredError,
+    Verdict,
+    Violation,
+    undeclared,
+)
 
 _MOST_CUTS: Final = 60
 """Runs of a check of several cases to make one of them smaller."""
@@ -144,12 +151,12 @@ class CheckRun:
         trials = []
         for case in sorted(pool, key=lambda case: case.size):
             try:
-                trials.append(Trial(self.subject, case))
+                trials.append(self.session.trial(case))
             except OperatorRaised as error:
                 self._note(error)
         self.examples = len(trials)
         try:
-            self._count(run_with(self.check, self.subject, trials) if trials else None)
+            self._count(run_with(self.check, trials) if trials else None)
         except Violation as error:
             return self._with_smaller_cases(self._shrunk_together, error, error.cases)
         except OperatorRaised as error:
@@ -236,11 +243,14 @@ class CheckRun:
     def _evidence(self, *cases: Case) -> Evidence:
         """Evidence of the check for some cases; exceptions are violations for the check that reports them."""
         try:
-            return run_on(self.check, self.subject, cases)
+            trials = [self.session.trial(case) for case in cases]
+            return run_with(self.check, trials if self.check.pooled else trials[0])
         except Violation as error:
             raise self._excused(error, cases) from None
         except OperatorRaised as error:
             if self.check.reports_raising and not error.is_refusal:
+                if isinstance(error.error, UndeclaredError):
+                    raise undeclared(str(error), error.error.declares) from error
                 raise self._excused(Violation(str(error), fix=advice(error.error)), cases) from error
             raise
 

@@ -64,10 +64,10 @@ def run_on(check: Check, subject: Subject, cases: Sequence[Case]) -> Evidence:
     if not check.kinds:
         return check.run(Session(subject, profile_of(None)) if check.of_session else subject)
     trials = [Trial(subject, case) for case in cases]
-    return run_with(check, subject, trials if check.pooled else trials[0])
+    return run_with(check, trials if check.pooled else trials[0])
 
 
-def run_with(check: Check, subject: Subject, trials: Trial | Sequence[Trial]) -> Evidence:
+def run_with(check: Check, trials: Trial | Sequence[Trial]) -> Evidence:
     """Run a check on a trial or several; raises as `run_on` does."""
     try:
         return check.run(trials)

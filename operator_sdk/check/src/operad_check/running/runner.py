@@ -14,6 +14,7 @@ from operad_check.reporting.diagnosis import diagnosed
 from operad_check.reporting.outcome import OWN_FAULT, OperatorReport, Outcome, Status, broken
 from operad_check.reporting.unproved import without_evidence
 from operad_check.running.check_run import CheckRun
+from operad_check.running.limit import TimeIsUp, limited
 from operad_check.running.order import in_order
 from operad_check.running.session import Session
 from operad_check.trials.cause import last_line, trace_of
@@ -94,8 +95,13 @@ def _outcome(session: Session, check: Check) -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an operator's warnings are not the harness's errors
         traceback = ""
+        limit_s = session.profile.limit_s
         try:
-            status, reason, failure = run.verdict()
+            with limited(limit_s):
+                status, reason, failure = run.verdict()
+        except TimeIsUp:
+            reason = f"stopped after {limit_s:g} s, the limit of profile {session.profile.name!r}"
+            status, failure = Status.NO_EVIDENCE, None
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the other checks run all the same
             status, reason, failure, traceback = Status.BROKEN, _broken_by(error), None, trace_of(error)
     expected = session.subject.contract.expected_failures.get(check.id)

@@ -60,6 +60,7 @@ class Session:
         self._coverage: dict[Goal, Coverage] = {}
         self._pools: dict[CaseKind, list[Case]] = {}
         self._goals: dict[int, Goal] = {}
+        self._trials: dict[int, Trial] = {}
         self._more: dict[Any, list[Case]] = {}
 
     @cached_property
@@ -149,6 +150,18 @@ class Session:
         return unproved(
             self.subject, self.made_params(), self.coverage(), self.has_wide_reference(), self.left_out()
         )
+
+    def trial(self, case: Case) -> Trial:
+        """A trial that has run nothing; cases of a pool, which many checks see, are inferred once.
+
+        Raises:
+            OperatorRaised: As `Trial` does.
+        """
+        if id(case) not in self._goals:
+            return Trial(self.subject, case)
+        if id(case) not in self._trials:
+            self._trials[id(case)] = Trial(self.subject, case)
+        return self._trials[id(case)].again()
 
     def goal_of(self, case: Case) -> Goal:
         """Goal that a case of a pool serves."""

@@ -181,5 +181,6 @@ def _compared(line: Variation, trial: Trial, variant: Variant) -> int:
     except OperatorRaised as error:
         if error.is_refusal:
             raise
+        assert trial.result  # raises where the plain run does too, which is no finding of this line
         raise Violation(f"{variant.when}, {error}", **variant.violation) from error
     return line.compare(Comparison(trial, values, found, expected, variant.when, variant.violation))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from enum import Enum
 from functools import cached_property
@@ -50,6 +51,11 @@ POISON = 113
 """Contents of integer outputs before they are written; floating ones hold NaN."""
 
 
+_LISTS = (
+    *("arguments", "outputs", "states", "inputs", "aux"),
+    *("in_shapes", "in_types", "out_shapes", "out_types"),
+)
+"""Attributes of a trial that a check may change."""
 _BACKWARD_SEED = 1 << 20
 """Added to a case's seed for the random numbers of the backward pass."""
 
@@ -105,6 +111,13 @@ class Trial:
         with raising("inference"):
             self.out_shapes: list[Any] = self.prop.infer_shape(self.in_shapes)[1]
             self.out_types: list[Any] = self.prop.infer_type(self.in_types)[1]
+        self._source: Trial | None = None
+
+    def again(self) -> Trial:
+        """A trial of the same case that has run nothing: the property and what it infers are shared."""
+        twin = copy(self)
+        vars(twin).update({name: list(vars(self)[name]) for name in _LISTS}, _source=self)
+        return twin
 
     def with_inputs(self, inputs: Sequence[Array]) -> Trial:
         """A trial of the same case on other arguments of the same shapes and types."""
@@ -235,6 +248,8 @@ class Trial:
     @cached_property
     def out_grads(self) -> list[Any]:
         """One array per visible output, from the case or made from its seed; None for hidden outputs."""
+        if self._source is not None:
+            return list(self._source.out_grads)
         made = self.case.out_grads or [
             self.lattice(shape, dtype, salt)
             for salt, (shape, dtype) in enumerate(zip(self.out_shapes, self.out_types, strict=True))

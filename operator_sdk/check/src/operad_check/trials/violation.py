@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import final
 
-from operad.errors import OperadError
+from operad.errors import OperadError, ShapeError
 from operad_check.trials.case import Case
 from operad_check.trials.cause import Meant, authors_line
 
@@ -118,6 +118,15 @@ class OperatorRaised(Meant, Exception):  # noqa: N818 - says what happened, in t
 @final
 class Refusal(OperadError):  # noqa: N818 - what a function may do, no error of ours
     """Refusal of arguments by a function of another library, which promises to take none in particular."""
+
+
+@final
+class UndeclaredError(ShapeError):
+    """Result of a function that a declaration would explain."""
+
+    def __init__(self, message: str, declares: Declaration) -> None:
+        super().__init__(message)
+        self.declares = declares
 
 
 @final

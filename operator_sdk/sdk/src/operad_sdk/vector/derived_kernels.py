@@ -29,6 +29,7 @@ from operad.operator import (
     ScalarForm,
     as_cost,
     assign,
+    is_known,
 )
 from operad_sdk.declare.scalar_form import MODES, in_mode
 from operad_sdk.differentiate.errors import NoForm
@@ -76,7 +77,7 @@ def reason_for(
         return "vector code computes in float32 and float64, and float16 in float32"
     if (reason := reason_against()) is not None:
         return reason
-    if None in call.out_shapes:
+    if not all(map(is_known, call.out_shapes)):
         return OF_GRAPH
     if not parts or not all(map(prod, (*call.in_shapes, *call.out_shapes))):
         return "there is nothing to compute"
