@@ -45,7 +45,7 @@ _CHANNELS: Final = {1: 3, 0: 1, -1: None}
 @click.option("--encoding", default=".jpg", type=click.Choice([".jpg", ".png"]), help="Of the packed images.")
 @click.option("--pack-label", is_flag=True, help="Pack all labels of the list, not the first alone.")
 @click.option("--skip-errors", is_flag=True, help="Leave out images that cannot be read.")
-@click.option("--overwrite", is_flag=True, help="Begin anew where packing was interrupted.")
+@click.option("--overwrite", is_flag=True, help="Start over where packing was interrupted.")
 @click.option(
     "--num-parts", default=1, type=click.IntRange(1),
     envvar=["OPERAD_KV_NUM_WORKERS", "OMPI_COMM_WORLD_SIZE"],

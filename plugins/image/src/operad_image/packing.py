@@ -2,7 +2,7 @@
 
 Threads read, resize and encode; records are written in the order of the list. While a file is being packed
 there is no index, and a file beside it says from what it is made. Packing the same again goes on behind the
-last whole record; anything else begins anew.
+last whole record; anything else starts over.
 
 Workers that divide a list pack one part each (`parts`).
 

@@ -16,7 +16,7 @@ from operad_mxnet.convert.report import Conversion
     "--epoch", type=int, metavar="N", help="Which parameters of a checkpoint, where it has several."
 )
 @click.option(
-    "-o", "--out", metavar="OUT", help="Write the files anew: a path, or a prefix where FILE is one."
+    "-o", "--out", metavar="OUT", help="Write the files again: a path, or a prefix where FILE is one."
 )
 def convert(file: str, epoch: int | None, out: str | None) -> Conversion:
     """Say what the model in FILE uses and who provides it; with -o, bring its files up to date.
