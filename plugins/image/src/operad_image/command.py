@@ -27,23 +27,26 @@ _CHANNELS: Final = {1: 3, 0: 1, -1: None}
     "--list", "is_list", is_flag=True, help="Write lists of the images below ROOT, and pack nothing."
 )
 @click.option(
-    "--exts", multiple=True, default=(".jpeg", ".jpg", ".png"), help="Endings of images; may be repeated."
+    "--exts",
+    multiple=True,
+    default=(".jpeg", ".jpg", ".png"),
+    help="Extensions of image files; may be repeated.",
 )
 @click.option("--chunks", default=1, help="Lists to divide the images into.")
-@click.option("--train-ratio", default=1.0, help="Part of the images in the list for training.")
-@click.option("--test-ratio", default=0.0, help="Part of the images in the list for testing.")
-@click.option("--recursive", is_flag=True, help="Go into folders; each is a label.")
-@click.option("--no-shuffle", is_flag=True, help="List the images by name.")
-@click.option("--pass-through", is_flag=True, help="Pack the files as they are.")
+@click.option("--train-ratio", default=1.0, help="Share of the images for the training list.")
+@click.option("--test-ratio", default=0.0, help="Share of the images for the test list.")
+@click.option("--recursive", is_flag=True, help="Search subfolders; each is a label.")
+@click.option("--no-shuffle", is_flag=True, help="List the images in the order of their names.")
+@click.option("--pass-through", is_flag=True, help="Pack the files without decoding them.")
 @click.option("--resize", default=0, help="Resize the shorter edge to this many pixels.")
-@click.option("--center-crop", is_flag=True, help="Take the middle square first.")
-@click.option("--quality", default=95, help="Of JPEGs, 1 to 100; the compression of PNGs, 0 to 9.")
+@click.option("--center-crop", is_flag=True, help="Crop to the central square first.")
+@click.option("--quality", default=95, help="JPEG quality, 1 to 100, or PNG compression, 0 to 9.")
 @click.option("--num-thread", default=1, help="Threads that read and encode.")
 @click.option(
     "--color", default=1, type=click.IntRange(-1, 1), help="1: colours; 0: gray; -1: as images have them."
 )
 @click.option("--encoding", default=".jpg", type=click.Choice([".jpg", ".png"]), help="Of the packed images.")
-@click.option("--pack-label", is_flag=True, help="Pack all labels of the list, not the first alone.")
+@click.option("--pack-label", is_flag=True, help="Pack all labels of an image, not only the first.")
 @click.option("--skip-errors", is_flag=True, help="Leave out images that cannot be read.")
 @click.option("--overwrite", is_flag=True, help="Start over where packing was interrupted.")
 @click.option(
@@ -83,7 +86,7 @@ def im2rec(
     """List the images below ROOT in PREFIX.lst, or pack those of PREFIX.lst into PREFIX.rec and PREFIX.idx.
 
     First `operad im2rec --list --recursive flowers photos/`, then `operad im2rec flowers photos/`.
-    Interrupted packing goes on where it ended when it is called again.
+    Interrupted packing continues when the command is run again.
 
     Workers pack parts: `operad launch -n 4 -m operad im2rec flowers photos/`, then
     `operad im2rec --join flowers photos/`. On several machines that see the same folder, start each with its

@@ -43,11 +43,11 @@ class Packing:
     Attributes:
         root: The folder in which the list's paths begin.
         resize: Resize the shorter edge to this; 0: do not.
-        center_crop: Take the middle square first.
-        quality: Of JPEGs, 1 to 100; the compression of PNGs, 0 to 9.
+        center_crop: Crop to the central square first.
+        quality: JPEG quality, 1 to 100, or PNG compression, 0 to 9.
         encoding: `.jpg` or `.png`.
         channels: 3: colours; 1: gray; None: as the image has them.
-        pass_through: Pack the files as they are.
+        pass_through: Pack the files without decoding them.
         pack_label: Pack all labels of an image, not the first alone.
         skips_errors: Leave out what cannot be read, instead of stopping.
     """
