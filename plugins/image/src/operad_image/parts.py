@@ -20,7 +20,7 @@ from typing import Final
 
 from operad.errors import FormatError, ParamError
 from operad.files import translated, write_atomically
-from operad_files import opened, read_bytes, read_lines
+from operad_files import read_bytes, read_lines
 from operad_image.listing import Listed
 
 _PARTIAL: Final = ".partial"
@@ -79,7 +79,7 @@ def join_parts(path: str) -> int:
                     for _, line in read_lines(part_index, f"index {part_index!r}"):
                         key, offset = line.split("\t")
                         lines.append(f"{key}\t{int(offset) + at}\n")
-                    with opened(part, f"records {part!r}") as file:
+                    with open(part, "rb") as file:  # of any size: it is copied in chunks
                         shutil.copyfileobj(file, out, 1 << 20)
                     at = out.tell()
                 out.flush()
