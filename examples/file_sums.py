@@ -37,7 +37,7 @@ class File:
         self.text = self.path.read_text(encoding="utf-8")
 
     def parse(self, _: engine.RunContext) -> None:
-        """Make numbers of the text, which is let go."""
+        """Make numbers of the text, which is released."""
         self.numbers = [float(word) for word in self.text.replace("\n", ",").split(",") if word.strip()]
         self.text = ""
 
@@ -61,7 +61,7 @@ class Sums:
         push, ctx = engine.get().push_sync, cpu()
         push(file.read, ctx, [], [file.has_text], priority=READ, name=f"read {path.name}")
         # A function that changes what a variable stands for reads it, too: without `reads_mutable` it would
-        # count as one that writes it anew, and run although what it reads was never made.
+        # count as one that writes it again, and run although what it reads was never made.
         changed = [file.has_text, file.has_numbers]
         parse = {"priority": PARSE, "name": f"parse {path.name}", "reads_mutable": [file.has_text]}
         push(file.parse, ctx, [], changed, **parse)

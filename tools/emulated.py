@@ -9,7 +9,7 @@ QEMU's user mode runs each program of this machine's Linux for another processor
 On x86 wide suites run as with fewer instructions by `tools.instruction_set`, in a tenth of the time.
 
 Nothing is installed on the system. Packages of Debian come by an apt with folders of its own, wheels by pip,
-and both are unpacked under `build/emulated`, which keeps them; remove a folder there to have it made anew. An
+and both are unpacked under `build/emulated`, which keeps them; remove a folder there to make it again. An
 environment's `bin/python` is a script that calls QEMU, so processes that a test starts are emulated too.
 
 Each processor runs its parts one after another: facts, results of vector code beside this machine's
@@ -309,7 +309,7 @@ def outcomes(name: str, titles: Sequence[str], settings: Mapping[str, str]) -> I
     """
     found = parts(name, environment(name))
     cache = FOLDER / f"cache-{name}"
-    shutil.rmtree(cache, ignore_errors=True)  # what is compiled is compiled anew
+    shutil.rmtree(cache, ignore_errors=True)  # what is compiled is compiled again
     for title in titles or found:
         begin, processor_s = time.monotonic(), _processor_s()
         for command in found[title]:

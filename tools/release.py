@@ -176,7 +176,7 @@ def _templates(root: Path) -> list[Path]:
 def _replace(file: Path, pattern: str, by: str) -> None:
     text, count = re.subn(pattern, by, file.read_text(), flags=re.MULTILINE)
     if count != 1:
-        raise ReleaseError(f"{file}: expected one line that matches {pattern}, got {count}; mend the file")
+        raise ReleaseError(f"{file}: expected one line that matches {pattern}, got {count}; fix the file")
     file.write_text(text)
 
 

@@ -20,7 +20,7 @@ import pytest
 _KEY: Final = "processor_s"
 _MOST: Final = 40
 _DEPTHS: Final = {"core": 3, "operator_sdk": 4}
-"""Parts of the folders whose rooms are told apart: `core/tests/engine`; elsewhere `plugins/rnn` is enough."""
+"""Parts of the folders whose rooms are shown: `core/tests/engine`; elsewhere `plugins/rnn` is enough."""
 
 _last: list[float] = [0.0]
 

@@ -102,7 +102,7 @@ def test_a_setting_of_a_plugin_is_read_when_asked():
         3,
     )
     with pytest.raises(
-        ConfigError, match="OPERAD_ACME_RATE='1': expected a whole number of at least 2; How fast"
+        ConfigError, match="OPERAD_ACME_RATE='1': expected an integer of at least 2; How fast"
     ):
         declared.read({"OPERAD_ACME_RATE": "1"})
 

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.automatic [--threads N] [--json FILE] [--from FILE ...] [NAME ...]
 
 Each function of an operator, `forward` or a gradient, runs at three sizes as its author wrote it and, where
-it has forms in vector code, by its kernel, in turns. Times are the least of many rounds, as other programs
+it has forms in vector code, by its kernel, alternately. Times are the least of many rounds, as other programs
 may run meanwhile, of calls on plain arrays without the engine. The first table counts parts that have a
 kernel, and the reasons of the others; other tables show what the cost rule took, by how much it gained, and
 what it took or left wrongly.

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.binding [NETWORKS]
 
-Each network is bound in turns, seven times each way; of both the least processor time counts.
+Each network is bound alternately, seven times each way; of both the least processor time counts.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ class Measured:
 
 
 def measure(row: Row, workers: Sequence[Any], rounds: int = ROUNDS, round_s: float = ROUND_S) -> Measured:
-    """Time a row in all workers that have it, in turns.
+    """Time a row in all workers that have it, alternately.
 
     A library whose numbers differ from the first one's by more than a hundredth is not timed, and one that
     fails goes on with the next row. A row that lasts longer than `ROW_S` seconds ends after `ENOUGH` rounds.

@@ -13,7 +13,7 @@ from operad_sdk import OperatorProperty
 from operad_sdk.declare.element_cost import element_cost, form_cost
 
 MOVED = 1.0
-"""Operations of loops that moving an element is worth: what is cheaper need not be told apart."""
+"""Operations of loops that moving an element is worth: what is cheaper need not be distinguished."""
 SINGLE = np.dtype(np.float32)
 
 COMPILED = {"smooth_l1"}
@@ -40,7 +40,7 @@ def form_of(name: str) -> tuple[type[OperatorProperty], ScalarForm] | None:
         return None
     try:
         types = prop.infer_type([SINGLE, *[None] * (len(shapes) - 1)])[0]
-    except DTypeError:  # of whole numbers alone
+    except DTypeError:  # of integers alone
         return None
     form = prop.scalar_form("forward", shapes, [dtype or SINGLE for dtype in types])
     return (cls, form) if isinstance(form, ScalarForm) else None

@@ -20,7 +20,7 @@ LINK = re.compile(r"\]\((?!https?:|mailto:|#)(?P<path>[^)#\s]+)")
 
 INSTALLS = re.compile(r"pip install [^`\n]*\boperad-")
 
-LONG = ("docs/authoring/checks.md", "docs/authoring/publishing.md")
+LONG = ("docs/authoring/checks.md", "docs/authoring/publishing.md", "docs/tutorials/own-operator.md")
 """Pages on which whole packages are checked, built and installed."""
 BESIDE = (
     "docs/operators/", "docs/interop.md", "docs/porting.md", "docs/publish-once.md",

@@ -43,7 +43,7 @@ _MOST_WAITING: Final = 20
 _FIRST: Final = {"torch": "torch.tanh(x)"}
 """What the first process checks, so that those that it forks need not import and compile again.
 
-JAX has threads, which a fork leaves behind: its processes start anew.
+JAX has threads, which a fork leaves behind: its processes start again.
 """
 _SETTINGS: Final = {
     "jax": {
@@ -164,7 +164,7 @@ def main(name: str, out: str, *functions: str) -> None:
 
 
 def _done(file: Path) -> set[str]:
-    """Functions that a file has; read anew for each, so that two runs may share it."""
+    """Functions that a file has; read again for each, so that two runs may share it."""
     return {json.loads(line)["name"] for line in file.read_text().splitlines()} if file.exists() else set()
 
 

@@ -18,7 +18,7 @@ _CALLS: Final = 10
 def per_call(example: Example, exported: Callable[[], Any]) -> tuple[float, float]:
     """Microseconds of a call of `od.nd` and of the exported function.
 
-    Of runs in turns the least counts, because other processes take the processor away.
+    Of runs alternately the least counts, because other processes take the processor away.
     """
     own = _own(example)
     for _ in range(3):

@@ -33,8 +33,8 @@ one with empty axes, and up to three in float64 on which the gradient is smooth.
   derivative, by `torch.autograd.gradcheck` and `jax.test_util.check_grads`; where they are not, by
   design, the reason stands there.
 * *us*: microseconds of one call on small arrays, without gradients: `od.nd`, `torch.ops.operad` in eager
-  mode, and, for some, the function compiled by `jax.jit`. The least of 15 runs in turns, as other work went
-  on beside them.
+  mode, and, for some, the function compiled by `jax.jit`. The least of 15 runs, alternately, as other work
+  went on beside them.
 
 `-` is where there is nothing to compare.
 """

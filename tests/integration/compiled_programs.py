@@ -315,7 +315,7 @@ def drawn_program(draw: random.Random) -> Program:
 
 
 def drawn_setting(program: Program, seed: int) -> tuple[Setting, Arrays]:
-    """What a program closes over, and its arguments, made anew."""
+    """What a program closes over, and its arguments, made again."""
     generator = np.random.default_rng(seed)
 
     def made(*shape: int) -> Any:

@@ -12,9 +12,10 @@ from tests.conformance.run_page import Block, read_blocks
 
 TUTORIALS: Final = (
     "tutorials/train-and-serve.md",
+    "tutorials/own-operator.md",
+    "check-your-operator.md",
     "tutorials/language-model.md",
     "authoring/first-operator.md",
-    "check-your-operator.md",
 )
 _PROMPTS: Final = (">>> ", "... ")
 

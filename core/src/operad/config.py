@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    """Return a reader of whole numbers that are not smaller."""
+    """Return a reader of integers that are not smaller."""
 
     def parse(text: str) -> int:
         number = int(text)
         if number < least:
-            raise ValueError(f"expected a whole number of at least {least}")
+            raise ValueError(f"expected an integer of at least {least}")
         return number
 
     return parse

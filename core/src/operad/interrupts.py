@@ -1,7 +1,7 @@
 """Exceptions that come from outside: Ctrl-C, handlers of signals that raise, exceptions sent to a thread.
 
 They come at any point of any call, and the engine neither defers nor catches them: its steps bear it (see
-`lock`). What they interrupt is told apart from what an operation does wrong. A failure of an operation is
+`lock`). What they interrupt is distinguished from what an operation does wrong. A failure of an operation is
 kept and surfaces at a wait; an exception from outside surfaces once, out of the call that it interrupted.
 """
 

@@ -77,7 +77,7 @@ def work(engine: Engine, variables: list[Var]) -> None:
 def check(engine: Engine) -> None:
     """Nothing is pending, held or half done, and the engine works."""
     assert engine.lock.owner is not local.state
-    engine.lock.take()  # a worker that has told of the last operation may not have let go of it yet
+    engine.lock.take()  # a worker that has told of the last operation may not have release it yet
     engine.lock.give_back()
     assert not engine.lock.is_busy
     assert not engine._queue.pending

@@ -325,7 +325,7 @@ def test_operations_that_wait_inside_leave_their_places_to_others(num_threads: i
         results, expected = push_readers(engine, rng)
         engine.wait_for_all()
         assert results == expected
-    engine.stop()  # a worker that has told of the last operation may not have let go of its place yet
+    engine.stop()  # a worker that has told of the last operation may not have release its place yet
     assert engine.budget.running == []
 
 

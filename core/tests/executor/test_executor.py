@@ -188,7 +188,7 @@ class TestBackward:
 
     def test_runs_without_forward_where_it_reads_no_output(self):
         exe = (sym.var("a") * sym.var("b")).simple_bind(a=(1, 2), b=(1, 2))
-        for factor in (2, 3):  # each time anew, of the arguments of that moment
+        for factor in (2, 3):  # each time again, of the arguments of that moment
             exe.arg_dict["b"][:] = factor
             exe.backward(nd.array(X))
             np.testing.assert_array_equal(exe.grad_dict["a"].asnumpy(), factor * X)

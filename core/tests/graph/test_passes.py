@@ -1,4 +1,4 @@
-"""Passes run in the order of a list; facts about an old graph do not outlive it, and are made anew."""
+"""Passes run in the order of a list; facts about an old graph do not outlive it, and are made again."""
 
 from __future__ import annotations
 

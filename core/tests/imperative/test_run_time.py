@@ -54,7 +54,7 @@ class scaled_at_run_time(OperatorProperty):  # noqa: N801 - named as operators a
 
 
 class stiffly_scaled(scaled_at_run_time):  # noqa: N801 - as above
-    """The same with a kernel that must be made anew."""
+    """The same with a kernel that must be made again."""
 
     kernels = (Kernel("stiff.array", Stiff),)
 

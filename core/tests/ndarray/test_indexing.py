@@ -200,7 +200,7 @@ def test_leading_axes_of_length_1_may_be_too_many(key, kind):
 
 @pytest.mark.parametrize("index", [0.5, np.nan])
 def test_an_index_that_is_no_whole_number_is_refused(index):
-    with pytest.raises(IndexOutOfRangeError, match=f"an index is {index}, expected a whole number"):
+    with pytest.raises(IndexOutOfRangeError, match=f"an index is {index}, expected an integer"):
         nd.array(VALUES)[nd.array([0, index])]
 
 

@@ -1,4 +1,4 @@
-"""Calls with slots for arrays, filled anew for each run."""
+"""Calls with slots for arrays, filled again for each run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes of one name are told apart."""
+"""Nodes of one name are distinguished."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def op(name: str) -> Any:
 
 
 def operands(lhs: Any, rhs: Any, dtype: str = "float64") -> list[Any]:
-    """Positive, with no two equal, and no quotient near a whole number."""
+    """Positive, with no two equal, and no quotient near an integer."""
     left = 1 + np.arange(np.prod(lhs, dtype=int)).reshape(lhs) / 8
     right = 2.30859375 + RNG.permutation(np.prod(rhs, dtype=int)).reshape(rhs) / 4
     return [left.astype(dtype), right.astype(dtype)]

@@ -12,6 +12,7 @@ from operad.errors import FormatError, ParamError
 from operad_image.command import im2rec
 from operad_image.listing import Listed, read_listed, write_lists
 from operad_image.packing import Packing, pack_list
+from operad_image.parts import join_parts
 
 NAMES = ["b/1.jpg", "b/2.JPG", "a/x.jpeg", "a/y.jpg", "c/d/z.jpg", "c/d/zz.jpg", "top.jpg"]
 
@@ -180,6 +181,66 @@ def test_an_image_that_cannot_be_read_stops_packing_or_is_left_out(folder: Path,
         "a/x.jpeg",
         "b/1.jpg",
     ]
+
+
+@pytest.mark.parametrize("num_parts", [3, pytest.param(8, marks=pytest.mark.more)])
+def test_parts_of_workers_are_joined_to_the_files_of_one_call(
+    folder: Path, tmp_path: Path, num_parts: int
+) -> None:
+    name, packing, records, index = packed_once(folder, tmp_path)
+    counts = [pack_list(name, packing, num_parts=num_parts, part_index=part)[0] for part in range(num_parts)]
+    assert (sum(counts), max(counts) - min(counts)) == (7, int(7 % num_parts > 0))
+    assert join_parts(name) == 7
+    assert ((tmp_path / "all.rec").read_bytes(), (tmp_path / "all.idx").read_bytes()) == (records, index)
+    assert sorted(path.name for path in tmp_path.glob("all*")) == ["all.idx", "all.lst", "all.rec"]
+
+
+def test_workers_know_their_part_from_their_launcher(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("--list", "--recursive", tmp_path / "all", folder)
+    monkeypatch.setenv("OPERAD_KV_NUM_WORKERS", "2")
+    for rank, count in (("0", 3), ("1", 4)):
+        monkeypatch.setenv("OPERAD_KV_RANK", rank)
+        assert run(tmp_path / "all", folder).endswith(f"all.rec, part {rank} of 2: {count} records\n")
+    assert run("--join", tmp_path / "all", folder).endswith("all.rec: 7 records\n")
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        ("none packed", "no parts"),
+        ("failed", "part 1 of 2 .* is not whole.*--num-parts 2 --part-index 1"),
+        ("options", "part 1 of 2 .* by other options"),
+        ("list", "part 0 of 2 .* from another list"),
+        ("divisions", "of-2 and -of-3, expected those of one"),
+    ],
+)
+def test_parts_that_do_not_fit_are_not_joined_and_what_was_there_stays(
+    folder: Path, tmp_path: Path, harm: str, message: str
+) -> None:
+    name, packing, records, index = packed_once(folder, tmp_path)
+    other = Packing(str(folder), quality=50) if harm == "options" else packing
+    if harm != "none packed":
+        pack_list(name, packing, num_parts=2, part_index=0)
+        pack_list(name, other, num_parts=2, part_index=1)
+    if harm == "failed":
+        (folder / paths(Path(name))[-1]).unlink()
+        with pytest.raises(FileNotFoundError):
+            pack_list(name, packing, begin_anew=True, num_parts=2, part_index=1)
+    if harm == "list":
+        Path(name).write_text(Path(name).read_text().replace("2.000000", "5.000000"))
+    if harm == "divisions":
+        pack_list(name, packing, num_parts=3, part_index=1)
+    with pytest.raises(FormatError, match=message):
+        join_parts(name)
+    assert ((tmp_path / "all.rec").read_bytes(), (tmp_path / "all.idx").read_bytes()) == (records, index)
+
+
+def test_a_part_that_is_not_there_is_refused(folder: Path, tmp_path: Path) -> None:
+    name, packing, *_ = packed_once(folder, tmp_path)
+    with pytest.raises(ParamError, match="part 2 of 2"):
+        pack_list(name, packing, num_parts=2, part_index=2)
 
 
 def test_without_a_list_the_command_says_how_to_make_one(folder: Path, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_pairs_add_up_to_the_same_as_rows_in_turn() -> None:
     for dtype in ("float16", "float64"):
         rows, places = RNG.integers(-8, 8, (500, 3)).astype(dtype), RNG.integers(0, 6, 500)
         table, expected = np.ones((6, 3), dtype), np.ones((6, 3), dtype)
-        np.add.at(expected, places, rows)  # whole numbers: every order gives the same
+        np.add.at(expected, places, rows)  # integers: every order gives the same
         accumulate._add_in_pairs(np, table, places, rows)
         np.testing.assert_array_equal(table, expected)
 

@@ -68,7 +68,7 @@ def test_gradients_go_to_where_elements_came_from(params: dict[str, Any]) -> Non
 
 def test_numbers_that_the_type_cannot_hold_are_refused() -> None:
     with pytest.raises(
-        ShapeError, match="dtype is uint8, which holds whole numbers up to 255, expected up to 256"
+        ShapeError, match="dtype is uint8, which holds integers up to 255, expected up to 256"
     ):
         argsort(dtype="uint8").infer_shape([(2, 257)])
     assert argsort(dtype="uint8").infer_shape([(2, 256)])[1] == [(2, 256)]

@@ -20,7 +20,7 @@ class Batches:
         self.provide_label = [("softmax_label", (size,))]
 
     def reset(self) -> None:
-        """Nothing to do: iteration begins anew."""
+        """Nothing to do: iteration starts over."""
 
     def __iter__(self) -> Iterator[Any]:
         for begin in range(0, len(self.data), self.size):

@@ -14,7 +14,7 @@ import operad as od
 
 
 class Metric:
-    """A metric whose value is 0.5 until it begins anew."""
+    """A metric whose value is 0.5 until it starts over."""
 
     def __init__(self) -> None:
         self.resets = 0

@@ -335,5 +335,7 @@ def test_a_label_of_another_name_is_not_taken_for_a_parameter_in_silence():
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_a_module_cannot_be_copied_and_says_how_it_is_kept(copied):
     scores = od.sym.FullyConnected(od.sym.var("data"), num_hidden=2)
-    with pytest.raises(TypeError, match=r"write it with save_checkpoint"):
+    with pytest.raises(TypeError, match=r"write it with save_checkpoint.*Module\.load"):
         copied(od.mod.Module(scores, label_names=None))
+    with pytest.raises(TypeError, match=r"a SequentialModule .* write it with save_params.*load_params"):
+        copied(od.mod.SequentialModule())

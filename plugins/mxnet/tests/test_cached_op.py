@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -43,3 +46,10 @@ def test_lengths_that_others_tell_complete_the_shapes_of_made_arrays() -> None:
     cached = nd.CachedOp(sym.zeros(shape=(0, 2)) + sym.var("x"))
     for length in (3, 1):
         assert cached(nd.ones((length, 2))).shape == (length, 2)
+
+
+def test_it_is_copied_and_pickled_as_its_symbol() -> None:
+    op, x = nd.CachedOp(sym.square(sym.var("x"))), nd.array([1, 2])
+    op(x)
+    for again in (pickle.loads(pickle.dumps(op)), copy.copy(op), copy.deepcopy(op)):
+        np.testing.assert_array_equal(again(x).asnumpy(), [1, 4])

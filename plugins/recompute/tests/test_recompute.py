@@ -265,7 +265,7 @@ def test_the_tape_is_left_as_it_is(mode):
         ),
         (
             {"OPERAD_RECOMPUTE": "memory", "OPERAD_RECOMPUTE_BYTES": "-1"},
-            "BYTES='-1': expected a whole number",
+            "BYTES='-1': expected an integer",
         ),
         ({"OPERAD_RECOMPUTE_BYTES": "5"}, "is set, but OPERAD_RECOMPUTE is 'free'"),
     ],

@@ -23,7 +23,7 @@ class Known(NamedTuple):
         name: MXNet's.
         params: As numbers, by name.
         frozen: SciPy's distribution for these parameters.
-        is_count: Whether it is one of whole numbers.
+        is_count: Whether it is one of integers.
     """
 
     name: str

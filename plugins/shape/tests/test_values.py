@@ -108,7 +108,7 @@ def test_every_element_type_is_moved_unchanged(
     title: str, op: Any, inputs: list[Any], params: dict[str, Any], expected: Any, dtype: str
 ) -> None:
     if dtype == "bool" and title.startswith("col2im"):
-        pytest.skip("adding truth values has no meaning")
+        pytest.skip("adding booleans has no meaning")
     typed = [(np.arange(x.size).reshape(x.shape) % 5).astype(dtype) for x in inputs]
     plain = [x.astype(np.float64) for x in typed]
     params = {**params, "scalar": 1} if "scalar" in params else params

@@ -1,6 +1,6 @@
 """Time layers of convolution networks, pass by pass: `python -m tests.benchmarks.convolution`.
 
-Beside PyTorch and MXNet, in turns, with errors against float64, shares of what the processor does at most,
+Beside PyTorch and MXNet, alternately, with errors against float64, shares of what the processor does at most,
 and the time that first calls take with and without kernels on the disk.
 """
 

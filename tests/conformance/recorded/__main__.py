@@ -44,7 +44,7 @@ def main() -> None:
     """Print the table, or bring the table of differences up to date."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.recorded", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="OPERATOR", help="these operators alone")
-    parser.add_argument("--update", action="store_true", help="write the table of differences anew")
+    parser.add_argument("--update", action="store_true", help="write the table of differences again")
     options = parser.parse_args()
     if options.update and options.only:
         parser.error("--update needs the checks of every operator; leave --only out")

@@ -79,12 +79,12 @@ def uniform(*shape: int, low: float = -1.0, high: float = 1.0, dtype: str = "flo
 
 
 def integers(*shape: int, low: int = -5, high: int = 6, dtype: str = "float32") -> Recipe:
-    """Whole numbers from `low` up to, but without, `high`."""
+    """Integers from `low` up to, but without, `high`."""
     return lambda stream: stream.randint(low, high, shape).astype(dtype)
 
 
 def permutation(*shape: int, dtype: str = "float32") -> Recipe:
-    """Distinct whole numbers in random order: no ties."""
+    """Distinct integers in random order: no ties."""
     return lambda stream: stream.permutation(int(np.prod(shape))).reshape(shape).astype(dtype)
 
 

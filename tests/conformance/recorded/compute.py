@@ -158,7 +158,7 @@ def _mutated(before: Sequence[Array], after: Sequence[Any]) -> dict[int, Array]:
 
 
 def head_gradients(case: Case, outputs: Sequence[Array]) -> list[Array]:
-    """The case's head gradients: normally distributed, small whole numbers for integers."""
+    """The case's head gradients: normally distributed, small integers for integers."""
     stream = case.random_state("head_grads")
     return [_drawn(stream, output) for output in outputs]
 

@@ -19,7 +19,7 @@ class Difference:
     """One entry of the table.
 
     Attributes:
-        kind: `finding` (to be mended), `missing operator` or `deliberate`.
+        kind: `finding` (to be fixed), `missing operator` or `deliberate`.
         reason: In plain words.
         patterns: Ids, `*` standing for any text: every one of its operators with every one of its checks.
         row: For a deliberate one, the first cell of its row in docs/differences.md.

@@ -75,7 +75,7 @@ def _wave(shape: tuple[int, ...], phase: float) -> np.ndarray[Any, Any]:
 
 
 def ids(mx: Any, most: int, *shape: int) -> Any:
-    """An array of whole numbers below `most`."""
+    """An array of integers below `most`."""
     return mx.nd.array((np.arange(int(np.prod(shape))) * 3 % most).reshape(shape))
 
 

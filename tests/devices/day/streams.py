@@ -73,7 +73,7 @@ def memory(here: od.Context, there: od.Context) -> list[Any]:
 
 
 def views(here: od.Context, there: od.Context) -> list[Any]:
-    """Parts of one array are written and read in turns."""
+    """Parts of one array are written and read alternately."""
     x = od.nd.array(np.arange(60).reshape(6, 10), ctx=here)
     other = od.nd.ones((10,), ctx=there)
     for step in range(24):

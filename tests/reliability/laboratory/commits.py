@@ -24,7 +24,7 @@ where no class of the engine defines the name as a function or property, since a
 allocation and a property a call; STORE_ATTR and DELETE_ATTR where a class has a slot of that name: a slot
 is a place in the object, and setting it allocates nothing, where a dictionary may have to grow.
 
-Not proved, but for the author to see to: truth values, comparisons and items are those of built-in types,
+Not proved, but for the author to see to: booleans, comparisons and items are those of built-in types,
 and what a store lets go of is not the last reference to an object with a finalizer in Python.
 """
 

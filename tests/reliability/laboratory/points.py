@@ -62,7 +62,7 @@ _shared: Final[dict[CodeType, frozenset[int]]] = {}
 
 
 def _is_fixed(value: object) -> bool:
-    """Whether a module's name is one that nobody binds anew: a function, a class, a module, a constant."""
+    """Whether a module's name is one that nobody binds again: a function, a class, a module, a constant."""
     return callable(value) or (isinstance(value, (ModuleType, int, str, tuple)) and value is not None)
 
 

@@ -101,7 +101,7 @@ def _send(reader: int, receiver: int, number: int) -> None:
 def hand_over() -> None:
     """Have the interpreter's lock handed over now and then, until the process ends.
 
-    CPython 3.11 overlooks a signal that comes while a thread works out anew what it has to look at; it looks
+    CPython 3.11 overlooks a signal that comes while a thread works out again what it has to look at; it looks
     again when the lock changes hands, which a lone loop never makes happen. A kernel or a server has such
     threads.
     """

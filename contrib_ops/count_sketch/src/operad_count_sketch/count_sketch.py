@@ -32,7 +32,7 @@ class CountSketch(OperatorProperty):
 
     Shapes:
         data: (..., D).
-        h: (1, D), whole numbers from 0 to below `out_dim`.
+        h: (1, D), integers from 0 to below `out_dim`.
         s: (1, D), 1 or -1.
         output: (..., out_dim).
 

@@ -78,7 +78,7 @@ def definition(
 def log_probability(log_probs: Array, labels: list[int], blank: int) -> float:
     """The log of the sum over all sequences of classes, of which those count that leave the labels so far.
 
-    Sequences are told apart by how many labels they have left and by their last class alone.
+    Sequences are distinguished by how many labels they have left and by their last class alone.
     """
     left = {(0, blank): 0.0}
     for step in log_probs.tolist():

@@ -44,7 +44,7 @@ class adjust_lighting(Recoloured):
         >>> od.nd.image.adjust_lighting(od.nd.zeros((1, 1, 3)), alpha=(0.1, 0, 0)).asnumpy().round(3)
         array([[[-3.147, -3.221, -3.237]]], dtype=float32)
 
-    Source: AdjustLightingImpl, src/operator/image/image_random-inl.h. Differs: whole numbers stop at the ends
+    Source: AdjustLightingImpl, src/operator/image/image_random-inl.h. Differs: integers stop at the ends
     of their type, whatever it is.
     """
 
@@ -52,11 +52,11 @@ class adjust_lighting(Recoloured):
     contract = Contract(
         params={"alpha": ((0.1, -0.2, 0.3), (0.0, 0.0, 0.0))},
         narrowed={"alpha": "any three numbers are sums of what one of each adds"},
-        # Sums of whole numbers that stay within every type, and small enough for movements to have digits.
+        # Sums of integers that stay within every type, and small enough for movements to have digits.
         inputs={"data": Real(14.0, 30.0)},
         shapes=image_shapes,
         reference=_reference,
-        expected_failures={"D607": "pixels that are whole numbers stay so, as in MXNet"},
+        expected_failures={"D607": "pixels that are integers stay so, as in MXNet"},
     )
 
     def __init__(self, **params: Any) -> None:
@@ -98,8 +98,8 @@ class random_lighting(Recoloured):
         >>> (found == found[0, 0]).all()
         np.True_
 
-    Source: RandomLighting, src/operator/image/image_random-inl.h. Differs: other numbers for a seed; whole
-    numbers stop at the ends of their type, whatever it is.
+    Source: RandomLighting, src/operator/image/image_random-inl.h. Differs: other numbers for a seed; integers
+    stop at the ends of their type, whatever it is.
     """
 
     alpha_std = param(float, 0.05, ge=0, doc="Standard deviation of the amounts.")

@@ -8,7 +8,7 @@ from operad_sdk import Array
 
 
 def write(values: Array, output: Array) -> None:
-    """Write values to pixels; whole numbers lose their fraction, and stop at the ends of their type."""
+    """Write values to pixels; integers lose their fraction, and stop at the ends of their type."""
     if output.dtype.kind in "iu":
         limits = np.iinfo(output.dtype)
         values = np.clip(values, limits.min, limits.max)

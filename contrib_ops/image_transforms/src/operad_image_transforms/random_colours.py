@@ -121,7 +121,7 @@ class random_brightness(_Drawn):
         array([ 4.,  8., 16.], dtype=float32)
 
     Source: RandomBrightness, src/operator/image/image_random-inl.h. Differs: other numbers for a seed;
-    whole numbers stop at the ends of their type, whatever it is.
+    integers stop at the ends of their type, whatever it is.
     """
 
     change = staticmethod(colours.brighter)
@@ -146,7 +146,7 @@ class random_contrast(_Drawn):
         array([11.72, 15.72, 23.72], dtype=float32)
 
     Source: RandomContrast, src/operator/image/image_random-inl.h. Differs: other numbers for a seed;
-    whole numbers stop at the ends of their type, whatever it is.
+    integers stop at the ends of their type, whatever it is.
     """
 
     change = staticmethod(colours.contrasted)
@@ -171,7 +171,7 @@ class random_saturation(_Drawn):
         array([11.72, 15.72, 23.72], dtype=float32)
 
     Source: RandomSaturation, src/operator/image/image_random-inl.h. Differs: other numbers for a seed;
-    whole numbers stop at the ends of their type, whatever it is.
+    integers stop at the ends of their type, whatever it is.
     """
 
     change = staticmethod(colours.saturated)
@@ -195,7 +195,7 @@ class random_hue(_Drawn):
         >>> od.nd.image.random_hue(image, min_factor=0.5, max_factor=0.5).asnumpy().ravel().round(2)
         array([32., 24.,  8.], dtype=float32)
 
-    Source: RandomHue, src/operator/image/image_random-inl.h. Differs: other numbers for a seed; whole numbers
+    Source: RandomHue, src/operator/image/image_random-inl.h. Differs: other numbers for a seed; integers
     stop at the ends of their type, whatever it is.
     """
 
@@ -221,8 +221,8 @@ class random_color_jitter(Recoloured):
         >>> bool(0.5 <= found.min() == found.max() <= 1.5)
         True
 
-    Source: RandomColorJitter, src/operator/image/image_random-inl.h. Differs: other numbers for a seed; whole
-    numbers are rounded once, after all changes.
+    Source: RandomColorJitter, src/operator/image/image_random-inl.h. Differs: other numbers for a seed;
+    integers are rounded once, after all changes.
     """
 
     brightness = param(float, ge=0, doc="How much brightness changes.")

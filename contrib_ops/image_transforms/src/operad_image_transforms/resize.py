@@ -115,7 +115,7 @@ class resize(OperatorProperty):
         ],
         reference=_reference,
         undefined="an infinite pixel spoils its row and column: images are resized by products of matrices",
-        expected_failures={"D607": "pixels that are whole numbers stay so, as in MXNet: they are rounded"},
+        expected_failures={"D607": "pixels that are integers stay so, as in MXNet: they are rounded"},
     )
 
     def __init__(self, **params: Any) -> None:
@@ -134,7 +134,7 @@ class resize(OperatorProperty):
         return rows, columns
 
     def forward(self, op_ctx: OpContext, data: Array, output: Array) -> None:
-        """A matrix on either side; whole numbers are rounded, halves upwards."""
+        """A matrix on either side; integers are rounded, halves upwards."""
         pixels = np.moveaxis(floats(data), -1, -3)
         rows, columns = self._matrices(op_ctx.xp, data.shape, output.shape, pixels.dtype)
         found = np.moveaxis(np.matmul(np.matmul(rows, pixels), columns.T), -3, -1)

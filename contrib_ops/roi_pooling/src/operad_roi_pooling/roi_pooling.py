@@ -62,7 +62,7 @@ class ROIPooling(PooledRegions):
         array([[[[5., 7.]]]], dtype=float32)
 
     Source: ROIPoolingParam, src/operator/roi_pooling-inl.h. Differs: NaN and negative infinity are passed
-    on; the hidden output holds whole numbers.
+    on; the hidden output holds integers.
     """
 
     spatial_scale = param(float, ge=0, le=1, doc="Pixels of data per unit of the corners.")

@@ -136,12 +136,12 @@ def _message(error: OperadError) -> str:
 
 @click.group(cls=Operad, name="operad", context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="operad")
-@click.option("--traceback", is_flag=True, help="Show where an error was raised, not only what it says.")
+@click.option("--traceback", is_flag=True, help="Show the full traceback of an error.")
 def main(traceback: bool) -> None:
-    """Look into an installation of operad: its operators, plugins, kernels and settings.
+    """Inspect an installation of operad: operators, plugins, kernels and settings.
 
-    Exit codes: 0, all is well; 1, something needs attention or failed; 2, the command line cannot be
-    understood, or a library that the command needs is not installed. Every listing has --json;
+    Exit codes: 0, success; 1, a problem was found, or the command failed; 2, the command line is invalid,
+    or a library that the command needs is not installed. Every listing has --json;
     docs/cli.md says what its keys mean.
     """
 

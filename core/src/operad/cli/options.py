@@ -87,7 +87,7 @@ param_option: Final = click.option(
     metavar="NAME=VALUE",
     multiple=True,
     callback=_params,
-    help="A parameter of the operator, in MXNet's string form; may be repeated.",
+    help="A parameter of the operator, as a string; may be repeated.",
 )
 """Adds `--param NAME=VALUE`, any number of times, as `params`: a dictionary of text."""
 
@@ -97,7 +97,7 @@ shape_option: Final = click.option(
     metavar="SHAPE",
     multiple=True,
     callback=_each(_shape),
-    help="Shape of an argument, as 32x3x8x8; repeat it for the next one. What follows may be left out.",
+    help="Shape of an argument, such as 32x3x8x8; repeat it for further arguments.",
 )
 """Adds `--shape`, any number of times, as `shapes`: a list of shapes."""
 
@@ -112,6 +112,6 @@ context_option: Final = _shown(
     read=_context,
     metavar="CONTEXT",
     default="cpu",
-    help="Where it would run, as cpu or gpu(1).",
+    help="Context, such as cpu or gpu(1).",
 )
 """Adds `--ctx` as `context`; no such device need be there."""

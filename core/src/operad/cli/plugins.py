@@ -89,9 +89,9 @@ class PluginList:
 
 
 @click.command(cls=Listing, result=PluginList)
-@click.option("--broken", is_flag=True, help="Import everything, and list only the plugins with a problem.")
+@click.option("--broken", is_flag=True, help="Import all plugins, and list only those with a problem.")
 def plugins(broken: bool) -> PluginList:
-    """List the installed plugins and how they fare.
+    """List the installed plugins and their state.
 
     Imports none of them without --broken, and so cannot know which are broken.
     """

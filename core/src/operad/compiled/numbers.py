@@ -2,7 +2,7 @@
 
 A traced number knows how it was computed. Where it meets an array of floats in arithmetic or a comparison, it
 becomes an array of one element, which is filled before each run. Anything else that asks for its value (a
-branch, `math.sqrt`, a parameter of an operator) gets it, and the function is traced anew for other values.
+branch, `math.sqrt`, a parameter of an operator) gets it, and the function is traced again for other values.
 """
 
 from __future__ import annotations

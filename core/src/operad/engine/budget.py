@@ -145,7 +145,7 @@ class BlasLimits:
         """Have BLAS compute with one thread from now on, until `end`."""
         self.users.append(user)
         # invariant: who reads 1 here was in the list before any later `apply` looks at it. 0: another thread
-        # is in `apply`, and may have looked before; this waits for that one and sets the limit anew.
+        # is in `apply`, and may have looked before; this waits for that one and sets the limit again.
         if self.applied != 1:
             self.apply()
 

@@ -383,7 +383,7 @@ class Dispatcher:
     def record_apart(self, block: OprBlock, error: BaseException) -> None:
         """Keep an error that belongs to no variable, such as one raised after completion."""
         title, site = block.opr.title, block.site
-        found: list[Failure] = []  # once, should the step be begun anew
+        found: list[Failure] = []  # once, should the step be started over
 
         def record(_: Request) -> None:
             if not found:

@@ -4,7 +4,7 @@ A fork copies one thread. Where that stands outside the engine, nothing runs whe
 Where it stands inside, in a step or in an operation, other threads may be running operations, which never end
 in the child. Nothing is forgotten there, for counts and holders of variables must stay what they are:
 
-* a step of the forking thread goes on where it is, and one of another thread is begun anew;
+* a step of the forking thread goes on where it is, and one of another thread is started over;
 * a block that another thread has taken, and not called, is offered again;
 * a block or claim that another thread has called, and an asynchronous block that is not completed, has
   failed: a wait for its result says that it is the parent's, and later writes clear it as they clear

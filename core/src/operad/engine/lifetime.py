@@ -2,7 +2,7 @@
 
 A fork copies one thread, so a child would find workers gone and a lock held for good. Before a fork, engines
 come to rest and their locks are taken; afterwards the parent lets go, and the child's engines make
-their locks anew and hire workers when next needed. Work that is still pending, asynchronous or beside a
+their locks again and hire workers when next needed. Work that is still pending, asynchronous or beside a
 fork from inside an operation, stays the parent's: the child must not wait for its variables. Last of all a
 fork waits for a thread that sets the limits of the BLAS libraries.
 

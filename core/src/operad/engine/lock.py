@@ -20,10 +20,10 @@ No store in it lets go of the last reference to what a program made, since a fin
 since Python 3.12 the jump back of a `while` stands outside of the `try`, and what comes there would pass the
 `finally` by.
 
-*Steps are begun anew, not undone.* An exception may end a step anywhere between two commits: Ctrl-C, a
+*Steps are started over, not undone.* An exception may end a step anywhere between two commits: Ctrl-C, a
 handler of the program that raises, no memory, no stack. So what a step has done so far stands in the
 request itself, and the request stays `current` until its step has returned. The thread that takes the lock
-next begins it anew, and it goes on where it was. A step must bear to be begun anew even after its end.
+next begins it again, and it goes on where it was. A step must bear to be started over even after its end.
 
 *Who waits heals.* A thread that waits looks up now and then: it frees a lock whose owner has left its step
 (only a trace function's exception can do that), does what is deferred, and wakes workers. So a thread
@@ -100,7 +100,7 @@ class Request:
     """Something to be done under the lock.
 
     Args:
-        step: Called with the request; it may be begun anew, see the head of the module.
+        step: Called with the request; it may be started over, see the head of the module.
     """
 
     # invariant: `next` is set while the request is linked behind another one, and only then.

@@ -3,7 +3,7 @@
 All hold pushes of other threads back, and wait until nothing runs that could run by itself. That is
 not "nothing pending": an asynchronous operation may be pending for ever.
 
-What is done before and after a fork may be ended by an exception from outside, and begun anew: each step
+What is done before and after a fork may be ended by an exception from outside, and started over: each step
 looks at what is done already (see `lifetime`).
 """
 

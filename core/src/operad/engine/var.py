@@ -11,7 +11,7 @@ Because a block enters all its queues in one step (the engine's push lock), the 
 same in every queue and no cycle of waits can form.
 
 What the queue itself touches is not safe for two threads at once; see `dispatch` for who calls it. Its
-methods may be ended by an exception and begun anew, as `lock` says: a block's `position`, `waiting` and
+methods may be ended by an exception and started over, as `lock` says: a block's `position`, `waiting` and
 `given` say how far it has come, and counts are the last thing to change where they could not be told from it.
 `DependencyQueue` decides what may run and what must be skipped because of a failure; the caller
 decides who runs it. It calls no other part and blocks nowhere, and so is tested alone.
@@ -86,7 +86,7 @@ class DependencyQueue:
             waits is none of them.
         failures: What went wrong.
         revision: Another object whenever a push that has begun is to look at its variables again: one was
-            deleted, or writes are counted anew. Any thread may ask.
+            deleted, or writes are counted again. Any thread may ask.
     """
 
     __slots__ = ("below", "failures", "pending", "pending_bytes", "ready", "revision", "running", "seq")
@@ -119,7 +119,7 @@ class DependencyQueue:
         """Enter `block` into the queue of every variable it names; whether it is to be run at once."""
         opr = block.opr
         consts, mutables, position, waiting = opr.const_vars, opr.mutable_vars, 0, 0
-        if block.seq:  # begun anew
+        if block.seq:  # started over
             position, waiting = block.position, block.waiting
             consts, mutables = consts[position:], mutables[max(0, position - len(consts)) :]
         else:
@@ -180,7 +180,7 @@ class DependencyQueue:
     def hand_out(self, block: OprBlock) -> bool:
         """Count a ready block as running; False if it is done with here, as waits and skipped blocks are."""
         state, opr = block.state, block.opr
-        if state:  # begun anew
+        if state:  # started over
             if state == LEAVING:
                 self.release(block, 0)
             return state == OFFERED
@@ -263,7 +263,7 @@ class DependencyQueue:
         """
         opr, given, is_wanted = block.opr, 0, False
         consts, mutables = opr.const_vars, opr.mutable_vars
-        if block.state == LEAVING:  # begun anew, or a claim that was not completed
+        if block.state == LEAVING:  # started over, or a claim that was not completed
             given, is_wanted = block.given, True
             split = len(consts)
             consts, mutables = (

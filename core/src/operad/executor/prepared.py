@@ -8,7 +8,7 @@ nothing: it knows of writes that come later. So does the count of a write that a
 push; the engine counts those again, and the next run fills the array again.
 
 Memory that is not the storage's, or was exported, may be written behind the engine's back. What is made of
-such an argument is made anew for every run.
+such an argument is made again for every run.
 """
 
 from __future__ import annotations

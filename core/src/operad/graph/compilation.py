@@ -1,7 +1,7 @@
 """Running passes: facts about a graph, who makes them again, and whose fault an error is.
 
 A pass takes a graph and facts about it, and gives a graph and further facts; `passes` lists those there are.
-A pass that returns another graph makes every fact about the old one void, save those it provides anew, since
+A pass that returns another graph makes every fact about the old one void, save those it provides again, since
 tables speak of nodes; facts that were given to the compiler stay, for they speak of the request. A void fact
 that a later pass requires is made again by the pass that provides it, so that a pass which rewrites a graph
 need not care. *Analyses* are passes that no list names: they run when a pass requires what they provide.
@@ -120,7 +120,7 @@ class Compilation:
         self.facts.update(new)
         # What was given speaks of the request, also where a pass has completed it.
         self._given.update((fact, new[fact]) for fact in new if fact in self._given)
-        # A pass that requires what it provides carries it over to its own graph, and cannot make it anew.
+        # A pass that requires what it provides carries it over to its own graph, and cannot make it again.
         self._providers.update({fact: pass_ for fact in pass_.provides if fact not in pass_.requires})
         self._runs.append(_Run(pass_, before, graph, perf_counter() - start))
 

@@ -4,7 +4,7 @@ Nodes are pushed in the graph's order; what is said of a node is by its number, 
 happens. Nodes of one partition run in that order; nodes of different partitions run in parallel unless
 one needs the other, directly or not. Different contexts are always different partitions.
 
-Which nodes precede which is a triangle of bits, one whole number per node, filled in one sweep: a node's
+Which nodes precede which is a triangle of bits, one integer per node, filled in one sweep: a node's
 predecessors are those it needs, the one before it in its partition, and all of theirs. 10,000 nodes take
 6 MB. One partition needs no bits at all.
 """

@@ -310,7 +310,7 @@ def _check_run_time(op: type[OperatorProperty], params: Mapping[str, Any]) -> No
 
 
 def cache_key(value: Any) -> tuple[Any, ...]:
-    """Key of values that mean the same: `1 == True == 1.0` are told apart, and `0.0 == -0.0`.
+    """Key of values that mean the same: `1 == True == 1.0` are distinguished, and `0.0 == -0.0`.
 
     Their text alone is not enough: a class may have one text for all its values.
     """

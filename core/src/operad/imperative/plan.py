@@ -108,7 +108,7 @@ class Run(NamedTuple):
     uses_blas: bool
     templates: list[CallTemplate]
 
-    def anew(self) -> Run:
+    def again(self) -> Run:
         """The same for another operator, with another variable for what that keeps."""
         state_var = self.state_var and engine.get().new_variable()
         resource_vars = self.resource_vars if state_var is None else (*self.resource_vars[:-1], state_var)
@@ -219,7 +219,7 @@ class Plan(Recordable):
         """The same plan with an operator of its own, for a call of one that keeps something."""
         made = self._copy()
         made.operator = self._computed()[0]
-        made.run = self.run.anew()
+        made.run = self.run.again()
         return made
 
     def _copy(self) -> Plan:
@@ -243,7 +243,7 @@ class Plan(Recordable):
         made.operator = self.operator.rebound(prop) or made._anew()
         made.run_time = RunTime(prop)
         made.direct = made._direct()
-        made.run = self.run.anew()
+        made.run = self.run.again()
         self._last_bound = (given, made)
         return made
 

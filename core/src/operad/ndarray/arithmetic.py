@@ -164,12 +164,12 @@ def _logical(symbol: str, word: str) -> Method:
 
 
 def _has_bits(array: Any) -> bool:
-    """Return whether an array has whole numbers that are no results of comparisons."""
+    """Return whether an array has integers that are no results of comparisons."""
     return array.dtype.kind in "iu" and not array._has_provenance(Provenance.COMPARED)
 
 
 def _check_logical(symbol: str, operand: Any) -> None:
-    """Raise DTypeError unless `operand` holds truth values."""
+    """Raise DTypeError unless `operand` holds booleans."""
     is_array = isinstance(operand, Array)
     if isinstance(operand, (bool, np.bool_)) or (
         is_array and (operand.dtype == np.bool_ or operand._has_provenance(Provenance.COMPARED))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _BASIC: Final = frozenset({int, slice, type(Ellipsis), type(None)})
 _EVERYTHING: Final = slice(None)
 _IN_EVERY_TYPE: Final = 127
-"""The largest number that every type of whole numbers has, and `_IN_FLOATS` those of floating ones."""
+"""The largest number that every type of integers has, and `_IN_FLOATS` those of floating ones."""
 _IN_FLOATS: Final = 1 << 11
 _IMMUTABLE: Final = (int, slice, float, complex, str, bytes, np.generic)
 
@@ -180,7 +180,7 @@ def _whole_numbers(key: NDArray) -> np.ndarray[Any, Any]:
     wrong = indices[np.trunc(indices) != indices]
     if wrong.size:
         raise IndexOutOfRangeError(
-            f"an index is {wrong[0]}, expected a whole number; for a mask use dtype='bool'"
+            f"an index is {wrong[0]}, expected an integer; for a mask use dtype='bool'"
         )
     return indices.astype(np.int64)
 

@@ -143,7 +143,7 @@ def own_cost(
     if widest <= _SINGLE_BYTES:  # half precision is computed in single
         return found
     wide = found * (widest / _SINGLE_BYTES)
-    # Of products, the number stays what it is, and what they take more is told apart.
+    # Of products, the number stays what it is, and what they take more is distinguished.
     more_us = rates().flop_us * (wide.product_flops - found.product_flops)
     return wide._replace(
         flops=found.flops, single_flops=found.single_flops, beside_us=wide.beside_us + more_us

@@ -108,7 +108,7 @@ class Operator(ABC):
         return values
 
     def rebound(self, prop: Any) -> Operator | None:
-        """The same for other values of run-time parameters, which `prop` has; None: it must be made anew."""
+        """The same for other values of run-time parameters, which `prop` has; None: it must be made again."""
         return None
 
     def forward_templates(

@@ -44,7 +44,7 @@ class OperatorProperty(ABC):
         has_gradient: False: asking for a gradient through it gives zeros, as for `sign`.
         is_stateful: True: every node gets an operator of its own.
         epoch: Counts how often what stands behind the parameters has changed, as when a program registers
-            another operator under a name; what was found for them before is found anew.
+            another operator under a name; what was found for them before is found again.
         optional_inputs: Names of all tensors that a call may give, in order, where some of them depend on
             parameters; a call may then give None for one that is absent. None: there are no such tensors.
         initializers: Attribute `__init__` that a variable gets which stands for a tensor and has none, by

@@ -88,7 +88,7 @@ def rates() -> Rates:
 
 
 forget_rates: Final = rates.cache_clear
-"""Has the file read anew when the constants are next asked for."""
+"""Has the file read again when the constants are next asked for."""
 
 
 @functools.cache

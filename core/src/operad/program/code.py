@@ -57,7 +57,7 @@ class SegmentCode:
         label: What errors call it.
         entries: Entries of the arrays of its calls, one for each place.
         operator_ids: For each node, the one whose operator runs it.
-        kept: Nodes of the operators whose own state is used, each with whether that is written anew.
+        kept: Nodes of the operators whose own state is used, each with whether that is written again.
         resources: For each node that asked for some, what it got.
     """
 

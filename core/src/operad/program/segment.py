@@ -62,7 +62,7 @@ class Segment:
 
     Args:
         started: Variables of planned blocks that earlier segments of the same run have written: what
-            those left there counts. Any other block begins anew here, whatever an earlier run left.
+            those left there counts. Any other block starts over here, whatever an earlier run left.
 
     Attributes:
         node_ids: What it runs, in order.
@@ -94,7 +94,7 @@ class Segment:
             is_train: The mode.
             alone: Whether no other segment could run at the same time. A light segment then runs in
                 this thread if its variables are idle: handing it to a worker and taking the
-                interpreter's lock in turns would cost more than it computes.
+                interpreter's lock alternately would cost more than it computes.
             size_bytes: Memory that is in use for this run only, until it is done.
             before: Called inside the operation, before its nodes run.
         """

@@ -100,7 +100,7 @@ class ResourceManager:
         return tuple(device.random.get(kind) or next(spaces) for kind in kinds)
 
     def seed(self, seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
-        """Start the random streams of every device, or of one, anew.
+        """Start the random streams of every device, or of one, again.
 
         Takes effect in push order: operations pushed before draw from the old streams, operations
         pushed later from the new ones. Under `seed(x)` each device number has its own stream;
@@ -182,7 +182,7 @@ class ResourceManager:
             self.engine.push_sync(space.release, ctx, (), (space.var,), name="release temp space")
 
     def restart(self, seed: StreamSeed) -> None:
-        """Start the streams of every device anew, here and now: nothing else may use them meanwhile."""
+        """Start the streams of every device again, here and now: nothing else may use them meanwhile."""
         self._seed = seed
         self._device_seeds.clear()
         for ctx, device in self._devices.items():

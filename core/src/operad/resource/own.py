@@ -40,7 +40,7 @@ class OwnResources:
         return self._manager.request_all(ctx, kinds)
 
     def seed(self, seed_state: int) -> None:
-        """Start the random streams anew; the same number gives the same draws."""
+        """Start the random streams again; the same number gives the same draws."""
         self._manager.restart(StreamSeed(seed_state))
 
     def release_spaces(self) -> None:

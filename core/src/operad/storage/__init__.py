@@ -1,4 +1,4 @@
-"""Storage allocator: lends out blocks of device memory and keeps freed ones for reuse."""
+"""Storage allocator: allocates blocks of device memory and keeps freed ones for reuse."""
 
 from operad.storage.handle import Handle as Handle
 from operad.storage.manager import Storage as Storage

@@ -17,7 +17,7 @@ class Closable(Protocol):
     """Record that a holder of blocks keeps with each."""
 
     def close(self) -> None:
-        """The block is gone: let go of what refers to its handle."""
+        """The block is gone: release what refers to its handle."""
 
 
 @final

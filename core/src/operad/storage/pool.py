@@ -12,7 +12,7 @@ reentrant since a finalizer that frees memory may run inside it.
 `x.n += 1`; a free-threaded build may lose a count. So nothing that must be right depends on them:
 `stats` derives what is in use and pooled from the blocks themselves. What they do decide, the
 recorded peak and the moment at which the idle limit is noticed, may be off by what was lost, until
-the next trim counts anew.
+the next trim counts again.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Pool:
             self.trim_to_limit()
 
     def drop(self, handle: Handle) -> None:
-        """Give a block that is lent out back to the system."""
+        """Give a block that is in use back to the system."""
         with self.lock:
             self.live_bytes -= handle.capacity_bytes
             self._forget(self._classes[handle.capacity_bytes])

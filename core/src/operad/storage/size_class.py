@@ -37,7 +37,7 @@ def class_bytes(size_bytes: int) -> int:
 
 
 class ClassStats(NamedTuple):
-    """Blocks of one size class: how large, how many lent out, how many idle."""
+    """Blocks of one size class: how large, how many in use, how many idle."""
 
     capacity_bytes: int
     in_use: int
@@ -50,7 +50,7 @@ class Stats(NamedTuple):
     Attributes:
         in_use_bytes: Lent out now.
         pooled_bytes: Idle now, kept for reuse.
-        peak_bytes: Most that was ever lent out at once.
+        peak_bytes: Most that was ever in use at the same time.
         allocations: Requests served so far.
         pool_hits: How many of those an idle block served.
         per_class: One entry for each size class that has blocks, smallest first.

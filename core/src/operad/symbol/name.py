@@ -20,7 +20,7 @@ class _Current:
 class NameManager:
     """Numbers the symbols of each operator: `fullyconnected0`, `fullyconnected1`, ...
 
-    `with NameManager():` starts the numbering anew inside. The current manager, `NameManager.current`, is
+    `with NameManager():` starts the numbering again inside. The current manager, `NameManager.current`, is
     the thread's own.
     """
 

@@ -13,7 +13,7 @@ FEW = Profile("few", examples=30, seconds=1.0)
 
 
 def test_a_kernel_that_is_never_chosen_for_some_types_need_not_run_in_place_there():
-    """Of whole numbers the second kernel is always chosen; the first cannot write quotients into them."""
+    """Of integers the second kernel is always chosen; the first cannot write quotients into them."""
 
     @operator("precision_half")
     class Half(OperatorProperty):

@@ -20,7 +20,7 @@ exec("def run(subject): raise TypeError('planted')", planted)
 
 def judge(subject):
     if subject.name == "acme_wrong":
-        raise Violation("it is wrong", "mend it")
+        raise Violation("it is wrong", "fix it")
     return 1
 
 

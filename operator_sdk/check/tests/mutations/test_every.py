@@ -11,7 +11,7 @@ from operad_sdk import Contract, Distribution, OperatorProperty, operator, param
 
 @operator("faults_die")
 class Die(OperatorProperty):
-    """Throws of a die, which are whole numbers and nothing else.
+    """Throws of a die, which are integers and nothing else.
 
     Shapes:
         output: `shape`.

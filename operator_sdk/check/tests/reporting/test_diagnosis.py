@@ -8,7 +8,7 @@ from operad_check.reporting.outcome import Failure, Outcome, Status
 
 
 def red(*ids):
-    failure = Failure("it is wrong", "mend it", "", "")
+    failure = Failure("it is wrong", "fix it", "", "")
     return [Outcome(id, Status.WRONG, failure=failure) for id in ids]
 
 
@@ -51,7 +51,7 @@ def test_only_checks_are_named(id):
 
 def test_findings_of_two_arrays_are_not_folded():
     def of(id, message):
-        return Outcome(id, Status.WRONG, failure=Failure(message, "mend it", "", ""))
+        return Outcome(id, Status.WRONG, failure=Failure(message, "fix it", "", ""))
 
     first = of("B301", "gradient of lhs[0] is 1, and the numeric derivative is 2")
     same = of("B302", "gradient of lhs and rhs along a random direction is 1, and the derivative is 2")

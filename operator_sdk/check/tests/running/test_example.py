@@ -29,7 +29,7 @@ def twice(x):
 
 @pytest.fixture
 def load(tmp_path):
-    """Imports the source anew, and has its operator registered."""
+    """Imports the source again, and has its operator registered."""
     path = tmp_path / "example_twice.py"
     path.write_text(SOURCE)
 

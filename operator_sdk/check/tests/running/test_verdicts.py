@@ -16,7 +16,7 @@ FEW = Profile("few", examples=20, seconds=60.0)
 def logistic(name: str, *, slope: float = 1.0, **options: Any) -> Any:
     @unary(name, **options)
     def operator(x: Any) -> Any:
-        """The logistic function, of which whole numbers are given no whole result."""
+        """The logistic function, of which integers are given no whole result."""
         return 1 / (1 + np.exp(-x))
 
     @operator.gradient
@@ -45,7 +45,7 @@ def test_the_cause_is_the_first_line_below_the_verdict() -> None:
 def test_what_is_wrong_outweighs_what_is_undeclared_in_one_check() -> None:
     @unary("verdict_both")
     def operator(x: Any) -> Any:
-        """Raises for whole numbers, which is to be declared, and for two elements, which is not."""
+        """Raises for integers, which is to be declared, and for two elements, which is not."""
         if x.dtype.kind != "f" or x.size == 2:
             raise ValueError(x)
         return x

@@ -74,7 +74,7 @@ def _(output_grad, data):
 
 @unary("zoo_half_as_much_again", accepts="integer", contract=Contract(reference=lambda x: x + x // 2))
 def half_as_much_again(data):
-    """Whole numbers by way of floating ones, which round towards zero."""
+    """Integers by way of floating ones, which round towards zero."""
     return (data * np.float32(1.5)).astype(data.dtype)
 
 
@@ -250,7 +250,7 @@ class IsLarge(AlikeProperty):
     name = "zoo_is_large"
 
     def infer_type(self, in_types):
-        """Truth values."""
+        """Booleans."""
         return in_types, [np.dtype(bool)], []
 
     def create_operator(self, ctx, in_shapes, in_types):
@@ -341,7 +341,7 @@ ZOO = without_gradients(
         Fault("B301 B302", LateVariance, "the gradient reads a state that has changed"),
         Fault("F211", FlatGradient, "the gradient goes into a copy of where it belongs"),
         Fault("F211", HeadByMemory, "the head gradient is read in the order of memory"),
-        Fault("F214", IsLarge, "truth values are written where they are to be added"),
+        Fault("F214", IsLarge, "booleans are written where they are to be added"),
         Fault("X801 X805", ReboundMean, "a state never changes, and no reference says that it does"),
         Fault("R501 R502", WeightsByLength, "a cache forgets the type"),
         Fault("R501 R502", OneForAll, "a cache forgets a parameter"),

@@ -14,7 +14,7 @@ from operator_sdk.check.tests.zoo.forwards import Square
 
 @unary("zoo_negative_of_all")
 def negative_of_all(data):
-    """Takes any type, though truth values have no negative."""
+    """Takes any type, though booleans have no negative."""
     return -data
 
 

@@ -37,7 +37,7 @@ class Copy(OperatorProperty):
 
 only_zeros = square("zoo_only_zeros", 2, inputs={"data": Integers(0, 0)})
 no_reason = square("zoo_no_reason", 1, expected_failures={"B301": ""})
-mended = square("zoo_mended", 2, expected_failures={"B301": "the factor, see issue 7"})
+fixed = square("zoo_mended", 2, expected_failures={"B301": "the factor, see issue 7"})
 fast_for_77 = square("zoo_fast_for_77", 2)
 
 
@@ -141,7 +141,7 @@ ZOO = [
     Fault("X801", NoRows, "every example is empty"),
     Fault("X802 B302", no_reason, "a failure is expected for no reason"),
     Fault("X802", ShortReason, "a failure is expected for a reason of blanks"),
-    Fault("X803", mended, "a failure is expected and does not come"),
+    Fault("X803", fixed, "a failure is expected and does not come"),
     Fault("X803", MendedRequests, "a failure is expected of requests that are right"),
     Fault("X804", lenient, "tolerances would hide a fault"),
     Fault("X804", LossOfItsOwn, "nothing is known of the output"),

@@ -1,4 +1,4 @@
-"""Faults that show on values at the ends of a type, on whole numbers, and on one array given twice."""
+"""Faults that show on values at the ends of a type, on integers, and on one array given twice."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ _WHOLE = {name: name for name in ("int8", "int16", "int32", "int64", "uint8", "u
 
 @operator("zoo_counts")
 class Counts(OperatorProperty):
-    """Twice the data; of truth values, as numbers of eight bits, and not as int64."""
+    """Twice the data; of booleans, as numbers of eight bits, and not as int64."""
 
     accepts = (*_WHOLE, "bool")
     spec = "data:(*S) -> output:(*S)"
@@ -257,10 +257,10 @@ ZOO = without_gradients(
         Fault("M409", same_by_identity, "one array given twice is a case of its own"),
         Fault("M409 F211", strides_of_items, "strides of 0 are taken for an empty array"),
         Fault("D607", halves_of_integers, "a half is cut off"),
-        Fault("D607", MeansOfIntegers, "means of whole numbers are cut off"),
+        Fault("D607", MeansOfIntegers, "means of integers are cut off"),
         Fault("D608", midpoint, "a sum wraps around"),
         Fault("D608", square_of_bytes, "a square wraps around"),
-        Fault("D609", Counts, "truth values are not counted as whole numbers"),
+        Fault("D609", Counts, "booleans are not counted as integers"),
         Fault("D609", ScaledBytes, "a parameter's type is forgotten"),
     ]
 )

@@ -44,7 +44,7 @@ def pairs(x):
 
 @unary("zoo_half_of_integers", "data:(...) -> output:int64(...)", accepts="floating")
 def half(x):
-    """Halves, said to be whole numbers."""
+    """Halves, said to be integers."""
     return x * 0.5
 
 
@@ -224,7 +224,7 @@ def _rounded(data, mode):
 
 @operator("zoo_rounding")
 class Rounding(Floating):
-    """Whole numbers above or below; for one of the modes, the nearest."""
+    """Integers above or below; for one of the modes, the nearest."""
 
     mode = param(str, "down", choices=("down", "up"), doc="Which way.")
     contract = Contract(reference=_rounded)

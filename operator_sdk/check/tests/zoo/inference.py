@@ -231,7 +231,7 @@ ZOO = without_gradients(
         Fault("F203", GuessedBroadcast, "an unknown operand is taken to be like the other"),
         Fault("F204 F206", Unpacking, "raises where the first argument is not known"),
         Fault("F204 F220", Forgetful, "forgets what was given, also a known argument"),
-        Fault("F204", LengthsDivided, "lengths that follow from the output are no whole numbers"),
+        Fault("F204", LengthsDivided, "lengths that follow from the output are no integers"),
         Fault("F205", TwoRounds, "completes in a second round only"),
         Fault("F205 F203", Growing, "gives something else each time"),
         Fault("F206", BadShape, "clashing shapes raise a ValueError"),

@@ -100,24 +100,24 @@ def unit_interval() -> Real:
 @final
 @dataclass(frozen=True, slots=True)
 class Integers(Domain):
-    """Whole numbers from `low` to `high`, both included, whatever the element type."""
+    """Integers from `low` to `high`, both included, whatever the element type."""
 
     low: int
     high: int
 
     def draw(self, rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:
-        """Draw whole numbers, all equally likely."""
+        """Draw integers, all equally likely."""
         return rng.integers(self.low, self.high, shape, endpoint=True)
 
     def accepts(self, value: float) -> bool:
-        """Return whether `value` is a whole number within the bounds."""
+        """Return whether `value` is an integer within the bounds."""
         return self.low <= value <= self.high and value == int(value)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Index(Domain):
-    """Whole numbers that index an axis: from `first` to one below its length.
+    """Integers that index an axis: from `first` to one below its length.
 
     Attributes:
         of: An argument, whose `axis` is indexed; or a parameter, whose value is the length.

@@ -79,7 +79,7 @@ class _Files(NullCache):
             found, *parts = pickle.loads(content)  # noqa: S301 - of a private folder, and its digest is right
             # Two types may have one text: named tuples of one name.
             return _rebuild(target, *parts) if found == signature else None
-        except Exception:  # noqa: BLE001 - a class that it names has moved: it is compiled anew
+        except Exception:  # noqa: BLE001 - a class that it names has moved: it is compiled again
             return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -94,7 +94,7 @@ class _Files(NullCache):
             cached_code.save(path, content)
 
     def _path(self, signature: Any, generator: Any) -> Path | None:
-        """File of a signature; None where the function holds what cannot be told apart by a text."""
+        """File of a signature; None where the function holds what cannot be distinguished by a text."""
         try:  # when it is compiled: a variable around it may be assigned behind the function
             held = _held(self._function, set())
         except Exception:  # noqa: BLE001 - an empty cell, or what cannot be pickled

@@ -231,7 +231,7 @@ def test_a_whole_number_that_meets_whole_numbers_is_refused():
     found, _ = forms_of(
         made := refused("RefusedWhole", lambda data, count: data * (data.astype(np.int32) + count))()
     )(made)
-    assert "meets arrays of whole numbers" in found
+    assert "meets arrays of integers" in found
 
 
 @operator("NumberNamed")

@@ -82,7 +82,7 @@ FUNCTIONS = {
     "masked": masked,
     "flattened": flat,
     "comparison as a number": lambda x, y: x * (x > y) + (~(x >= 0) | np.isnan(y)),
-    "truth values": lambda x, y: (x > 0) & (y < 0) ^ (x < y),
+    "booleans": lambda x, y: (x > 0) & (y < 0) ^ (x < y),
     "where": lambda x, y: np.where(np.logical_not(x), y, np.fmax(x, y)),
     "clip": lambda x, y: np.clip(x, -0.5, 0.5) + y.clip(0, None),
     "cast": lambda x, y: x.astype("float64") * np.rint(y).astype("int32"),

@@ -221,7 +221,7 @@ def test_wrong_requests_are_refused():
     def truth(x):
         return x > 0
 
-    with pytest.raises(MapperError, match="returns a truth value, which has no slope"):
+    with pytest.raises(MapperError, match="returns a boolean, which has no slope"):
         slope_of(truth)
     with pytest.raises(MapperError, match="no argument 'z'; it takes x, a"):
         slope_of(composite, "z")

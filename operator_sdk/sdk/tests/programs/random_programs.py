@@ -1,4 +1,4 @@
-"""Random functions of arrays, as an author writes them, on whole numbers so small that no sum is rounded."""
+"""Random functions of arrays, as an author writes them, on integers so small that no sum is rounded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LIMIT = 8
 
 
 def clipped(x):
-    """A whole number again, and small."""
+    """An integer again, and small."""
     return np.clip(x, -LIMIT, LIMIT)
 
 

@@ -93,7 +93,7 @@ class Program:
         return builder.constant(float(rng.integers(-3, 4)))
 
     def whole(self, value):
-        """A value by way of a type of whole numbers, in which all but infinite ones fit."""
+        """A value by way of a type of integers, in which all but infinite ones fit."""
         builder, kind = self.builder, str(self.rng.choice(WHOLE))
         size = builder.apply("abs", value)
         fits = builder.apply("less", size, builder.constant(100.0))

@@ -293,7 +293,7 @@ def test_kernels_are_made_once_for_all_lengths():
 
 
 def less_sums(shape, axes):
-    """Whole numbers less their sums over axes: as the form means it, and as the kernel computes it."""
+    """Integers less their sums over axes: as the form means it, and as the kernel computes it."""
     x = np.random.default_rng(0).integers(-9, 9, shape).astype(SINGLE)
     form = form_of(lambda b: b.apply("subtract", 0, b.over_axes("sum", 0, axes)), "x")
     found = np.empty_like(x)

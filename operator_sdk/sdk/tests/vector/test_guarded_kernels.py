@@ -80,7 +80,7 @@ class Arrays:
         return self.of(np.where(self.rng.integers(0, 12, shape) == 0, chosen, found).astype(dtype), way)
 
     def whole(self, *shape, dtype):
-        """Whole numbers."""
+        """Integers."""
         return self.of(self.rng.integers(0, 2, shape).astype(dtype))
 
     def empty(self, *shape, dtype, way=None):

@@ -166,7 +166,7 @@ def _placed(node: Any) -> Any:
 
 
 def _divided(node: Any) -> Any:
-    """A quotient, of whole numbers toward zero."""
+    """A quotient, of integers toward zero."""
     if node.dtype().kind == "f":
         return _arithmetic("broadcast_div", "Div")(node)
     if node.opset < 7 or node.dtype().kind == "u":

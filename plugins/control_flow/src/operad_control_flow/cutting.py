@@ -5,7 +5,7 @@ so is whatever reads them. An edge from outside becomes a variable inside: a wei
 output of an operator gives its own.
 
 Source: _cut_subgraph, python/mxnet/symbol/contrib.py. Differs: symbols composed before, of which the function
-replaces arguments, are inside; variables that have one name are told apart.
+replaces arguments, are inside; variables that have one name are distinguished.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`UpSampling`: images made larger by a whole number."""
+"""`UpSampling`: images made larger by an integer."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from operad_sdk import lgamma as lgamma_function
 
 @mapper
 def gamma_value(data: float) -> float:
-    """Gamma function of every element, `(x - 1)!` for whole numbers.
+    """Gamma function of every element, `(x - 1)!` for integers.
 
     Within 16 units in the last place of the type.
 

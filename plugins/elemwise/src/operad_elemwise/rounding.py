@@ -1,4 +1,4 @@
-"""Signs and whole numbers. Rounding is flat: none of its operators has a gradient.
+"""Signs and integers. Rounding is flat: none of its operators has a gradient.
 
 They differ in what they make of a half: `round` moves it away from 0, `rint` down, as in MXNet 1.x
 (and unlike `numpy.rint`, which moves it to the even neighbour). `fix` is another name of `trunc`.
@@ -42,11 +42,11 @@ logical_not = of_one(
     accepts="any", reference=lambda data: data == 0,
 )  # fmt: skip
 ceil = of_one(
-    "ceil", np.ceil, "The whole number at or above `x`.", ("[-1.5, 1.5]", "[-1.,  2.]"),
+    "ceil", np.ceil, "The integer at or above `x`.", ("[-1.5, 1.5]", "[-1.,  2.]"),
     reference=lambda data: -(-data // 1),
 )  # fmt: skip
 floor = of_one(
-    "floor", np.floor, "The whole number at or below `x`.", ("[-1.5, 1.5]", "[-2.,  1.]"),
+    "floor", np.floor, "The integer at or below `x`.", ("[-1.5, 1.5]", "[-2.,  1.]"),
     reference=lambda data: data // 1,
 )  # fmt: skip
 trunc, fix = (
@@ -69,19 +69,19 @@ def _round(data: Any, output: Any, is_up: Any) -> None:
 
 round_ = of_one(
     "round", lambda data, output: _round(data, output, np.greater_equal),
-    "The whole number next to `x`; halves away from 0.", ("[-1.5, 1.5, 1.9, 2.1]", "[-2.,  2.,  2.,  2.]"),
+    "The integer next to `x`; halves away from 0.", ("[-1.5, 1.5, 1.9, 2.1]", "[-2.,  2.,  2.,  2.]"),
     inplace="", element_cost=4, reference=lambda data: np.copysign(np.floor(np.abs(data) + 0.5), data),
 )  # fmt: skip
 rint = of_one(
     "rint", lambda data, output: _round(data, output, np.greater),
-    "The whole number next to `x`; halves down.", ("[-1.5, 1.5, 1.9, 2.1]", "[-2.,  1.,  2.,  2.]"),
+    "The integer next to `x`; halves down.", ("[-1.5, 1.5, 1.9, 2.1]", "[-2.,  1.,  2.,  2.]"),
     inplace="", element_cost=4, reference=lambda data: np.ceil(data - 0.5),
     source="mshadow_op::rint, src/operator/mshadow_op.h.",
 )  # fmt: skip
 _STRAIGHT_THROUGH: Final = "it is 1 on purpose: what is rounded can be trained"
 round_ste = of_one(
     "_contrib_round_ste", lambda data, output: _round(data, output, np.greater_equal),
-    "The whole number next to `x`, halves away from 0; the gradient goes straight through: `dy/dx = 1`.",
+    "The integer next to `x`, halves away from 0; the gradient goes straight through: `dy/dx = 1`.",
     ("[-1.5, 1.5, 1.9, 2.1]", "[-2.,  2.,  2.,  2.]"), lambda output_grad: output_grad, "output_grad",
     inplace="", element_cost=4,
     contract=Contract(

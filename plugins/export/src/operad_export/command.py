@@ -51,11 +51,11 @@ class WrittenPackage:
 @click.option("--jax", "framework", flag_value="jax", help="For JAX, as functions of arrays.")
 @click.option(
     "-o", "--output", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
-    help="New folder of the package; its name where left out.",
+    help="New folder for the package; default: its name.",
 )  # fmt: skip
 @click.argument("package")
 def export(framework: str | None, output: Path | None, package: str) -> WrittenPackage:
-    """Write a package that brings the operators of the installed plugin PACKAGE to another framework."""
+    """Write a package with the operators of the installed plugin PACKAGE for another framework."""
     if framework is None:
         raise click.UsageError("say which framework: --torch or --jax")
     found = exported(package)

@@ -127,7 +127,7 @@ class SequentialAug(Augmenter):
 
 
 class RandomOrderAug(SequentialAug):
-    """Augmenters one after another, in an order that is drawn anew for every image."""
+    """Augmenters one after another, in an order that is drawn again for every image."""
 
     def __init__(self, ts: Sequence[Any]) -> None:
         super().__init__(ts)

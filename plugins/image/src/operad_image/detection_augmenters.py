@@ -57,7 +57,7 @@ class DetBorrowAug(DetAugmenter):
 
 
 class DetRandomSelectAug(DetAugmenter):
-    """One of several augmenters, drawn anew for every image; none of them with probability `skip_prob`."""
+    """One of several augmenters, drawn again for every image; none of them with probability `skip_prob`."""
 
     def __init__(self, aug_list: Any, skip_prob: float = 0) -> None:
         chosen = list(aug_list) if isinstance(aug_list, (list, tuple)) else [aug_list]

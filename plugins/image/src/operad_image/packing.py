@@ -2,14 +2,15 @@
 
 Threads read, resize and encode; records are written in the order of the list. While a file is being packed
 there is no index, and a file beside it says from what it is made. Packing the same again goes on behind the
-last whole record; anything else begins anew.
+last whole record; anything else starts over.
+
+Workers that divide a list pack one part each (`parts`).
 
 Source: image_encode and write_worker, tools/im2rec.py.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections import deque
@@ -18,7 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
@@ -29,10 +30,9 @@ from operad.interrupts import block_signals
 from operad_files import read_bytes
 from operad_image.codec import decode, encode
 from operad_image.listing import Listed, read_listed
+from operad_image.parts import content_of, files_of, list_digest, part_of
 from operad_image.paths import inside
 from operad_image.pixels import resize, shorter_edge
-
-_PARTIAL: Final = ".partial"
 
 
 @final
@@ -43,11 +43,11 @@ class Packing:
     Attributes:
         root: The folder in which the list's paths begin.
         resize: Resize the shorter edge to this; 0: do not.
-        center_crop: Take the middle square first.
-        quality: Of JPEGs, 1 to 100; the compression of PNGs, 0 to 9.
+        center_crop: Crop to the central square first.
+        quality: JPEG quality, 1 to 100, or PNG compression, 0 to 9.
         encoding: `.jpg` or `.png`.
         channels: 3: colours; 1: gray; None: as the image has them.
-        pass_through: Pack the files as they are.
+        pass_through: Pack the files without decoding them.
         pack_label: Pack all labels of an image, not the first alone.
         skips_errors: Leave out what cannot be read, instead of stopping.
     """
@@ -97,25 +97,28 @@ def pack_list(
     num_threads: int = 1,
     advance: Callable[[str], None] = lambda done: None,
     begin_anew: bool = False,
+    num_parts: int = 1,
+    part_index: int = 0,
 ) -> tuple[int, list[str]]:
-    """Pack the images of the list `path`, PREFIX.lst, into PREFIX.rec and PREFIX.idx.
+    """Pack the images of the list `path`, PREFIX.lst, into PREFIX.rec and PREFIX.idx, or a part of them.
 
     Args:
         num_threads: That read and encode.
         advance: Called after each image with what was packed, those of an earlier call among them.
         begin_anew: Whether to pack again what an interrupted call has packed.
+        num_parts: Of which this call packs one, into PREFIX.part-R-of-N.rec and .idx; 1: the whole list.
+        part_index: From 0.
     Returns:
         How many records the file has, and what was wrong with images that were left out.
     Raises:
         FormatError: An image is damaged, or the list; unless `packing` skips errors.
+        ParamError: There is no such part.
     """
-    prefix = os.path.splitext(path)[0]
-    records, index, partial = f"{prefix}.rec", f"{prefix}.idx", f"{prefix}.rec{_PARTIAL}"
-    images = read_listed(path)
-    digest = hashlib.sha256(read_bytes(path, f"list {path!r}")).hexdigest()
-    made_from = json.dumps([asdict(packing), digest]).encode()
+    images = part_of(read_listed(path), num_parts, part_index)
+    records, index, partial = files_of(path, num_parts, part_index)
+    made_from = json.dumps([asdict(packing), list_digest(path)]).encode()
     done = 0
-    if not begin_anew and os.path.exists(records) and _content(partial) == made_from:
+    if not begin_anew and os.path.exists(records) and content_of(partial) == made_from:
         done = _whole_records(records, images)
     else:
         write_atomically(partial, made_from)
@@ -140,8 +143,9 @@ def pack_list(
                 failures.append(str(error))
             advance(image.path)
     count = _write_index(records, index)
-    with translated(f"removing {partial!r}", "a path"):
-        os.unlink(partial)
+    if num_parts == 1:
+        with translated(f"removing {partial!r}", "a path"):
+            os.unlink(partial)
     return count, failures
 
 
@@ -183,9 +187,3 @@ def _write_index(records: str, index: str) -> int:
             at = file.tell()
     write_atomically(index, "".join(lines).encode())
     return len(lines)
-
-
-def _content(path: str) -> bytes | None:
-    if not os.path.exists(path):
-        return None
-    return read_bytes(path, f"{path!r}, which says how packing began,")

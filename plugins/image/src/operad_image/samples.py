@@ -65,7 +65,7 @@ class Records:
             if len(offsets) and offsets.max() >= part.files[0].size:
                 raise FormatError(
                     f"{index!r} leads to byte {offsets.max()} of {paths[0]!r}, "
-                    f"which has {part.files[0].size}; recordio.build_index makes the index anew"
+                    f"which has {part.files[0].size}; recordio.build_index makes the index again"
                 )
             found = [offsets[(offsets >= first) & (offsets < stop)]]
         else:

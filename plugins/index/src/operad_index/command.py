@@ -28,7 +28,7 @@ from operad_index.page import page
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Where index.html and index.json are written; left out: beside the wheels.",
+    help="Folder for index.html and index.json; default: that of the wheels.",
 )
 def main(folder: Path, names: Path | None, out: Path | None) -> None:
     """Write a page and a file of the plugins among the wheels in DIR.

@@ -186,7 +186,7 @@ class bincount(ShapedByValues):
     `d output / d weights` is 1 at the number of each weight.
 
     Shapes:
-        data: (N,), whole numbers from 0 on.
+        data: (N,), integers from 0 on.
         weights: (N,), with `has_weights`.
         output: (R,), the largest number + 1, and at least `minlength`; of int64 or the type of weights.
 

@@ -55,7 +55,7 @@ def _numbered(shape: Shape, axis: int | None, k: int, dtype: str) -> Shape:
     limit = np.iinfo(number).max if number.kind in "iu" else 1 << (np.finfo(number).nmant + 1)
     if length - 1 > limit:
         raise ShapeError(
-            f"dtype is {dtype}, which holds whole numbers up to {limit}, expected up to {length - 1}, the "
+            f"dtype is {dtype}, which holds integers up to {limit}, expected up to {length - 1}, the "
             f"last of data of shape {shape}; ask for dtype='int64'"
         )
     return _first(shape, axis, k)
@@ -81,7 +81,7 @@ def _numbers(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Arra
     """
     rows = data.reshape(1, -1) if axis is None else np.moveaxis(data, axis, -1)
     mine, other, number = rows[..., :, None], rows[..., None, :], np.arange(rows.shape[-1])
-    is_nan = rows != rows  # noqa: PLR0124 - of whole numbers, too
+    is_nan = rows != rows  # noqa: PLR0124 - of integers, too
     mine_is, other_is = is_nan[..., :, None], is_nan[..., None, :]
     if is_ascend:
         is_before = (other < mine) | (mine_is & ~other_is)

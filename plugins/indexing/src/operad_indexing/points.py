@@ -222,7 +222,7 @@ class backward_gather_nd(_Scatter):
 
 
 def _is_floating(call: KernelCall) -> bool | str:
-    return call.dtype("data").kind == "f" or "whole numbers are added by NumPy"
+    return call.dtype("data").kind == "f" or "integers are added by NumPy"
 
 
 @backward_gather_nd.kernel(

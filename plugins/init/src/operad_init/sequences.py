@@ -43,7 +43,7 @@ def _ranged(start: float, stop: float | None, step: float, repeat: int, infer_ra
 
 
 def _numbers(start: float, stop: float | None, step: float, repeat: int, dtype: str) -> Array:
-    """NumPy's, for the contract checks; whole numbers begin at a whole one and take whole steps."""
+    """NumPy's, for the contract checks; integers begin at a whole one and take whole steps."""
     first, end = (0.0, start) if stop is None else (start, stop)
     numbers = np.arange(first, end, step)
     if as_dtype(dtype).kind in "iu":

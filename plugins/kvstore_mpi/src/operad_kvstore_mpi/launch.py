@@ -27,7 +27,7 @@ _OF_SIGNAL: Final = 128
 @click.option("-n", "--workers", type=click.IntRange(1), required=True, help="How many workers.")
 @click.option(
     "--restart", "restarts", type=click.IntRange(0), default=0, show_default=True, metavar="TIMES",
-    help="How often the job is started again after it has failed.",
+    help="How many times to restart the job after it has failed.",
 )  # fmt: skip
 @click.option(
     "--mpi", "options", multiple=True, metavar="OPTION",

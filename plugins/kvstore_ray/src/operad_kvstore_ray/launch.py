@@ -31,15 +31,15 @@ _ON_LOSS, _RAISE = "OPERAD_KV_ON_LOSS", "raise"
 @click.option("--env", multiple=True, metavar="NAME=VALUE", help="A variable for the workers; repeatable.")
 @click.option(
     "--object-store-mb", type=click.IntRange(100), default=512, show_default=True,
-    help="Memory for arrays under way; twice what a step pushes, for each worker, is plenty.",
+    help="Size of Ray's object store; twice the bytes of a step's pushes, per worker, is enough.",
 )  # fmt: skip
 @click.option(
     "--grace", type=click.FloatRange(0), default=30.0, show_default=True, metavar="SECONDS",
-    help="How long the others may run after a worker has failed.",
+    help="How long the other workers may go on after one has failed.",
 )  # fmt: skip
 @click.option(
     "--restart", "restarts", type=click.IntRange(0), default=0, show_default=True, metavar="TIMES",
-    help="How often the job is started again after a worker has failed.",
+    help="How many times to restart the job after a worker has failed.",
 )  # fmt: skip
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)

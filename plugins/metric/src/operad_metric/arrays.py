@@ -97,7 +97,7 @@ def check_classes(name: str, label: Any, pred: Any, axis: int, least: float = -n
     if outside.size:
         raise IndexOutOfRangeError(
             f"{name}: label {outside.flat[0]:g} is no class; predictions {pred.shape} have {count} classes "
-            f"along axis {axis}, counted from 0; let the last layer have more, or mend the labels"
+            f"along axis {axis}, counted from 0; let the last layer have more, or fix the labels"
         )
 
 

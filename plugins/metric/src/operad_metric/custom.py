@@ -82,7 +82,7 @@ class CustomMetric(EvalMetric):
         Raises:
             UnsupportedError: Always.
         """
-        raise UnsupportedError("CustomMetric cannot be serialized: it is made of a function; make it anew")
+        raise UnsupportedError("CustomMetric cannot be serialized: it is made of a function; make it again")
 
 
 def np(

@@ -111,7 +111,7 @@ class PearsonCorrelation(Averaged, called="pearsonr"):
         average: `"macro"`: the mean of each update's; `"micro"`: that of all together.
 
     Source: PearsonCorrelation, python/mxnet/metric.py. Differs: `"micro"` has a global value, and
-    `reset_local` begins it anew.
+    `reset_local` begins it again.
     """
 
     empty = _Moments(0, np.zeros(2), np.zeros((2, 2)))

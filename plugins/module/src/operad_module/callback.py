@@ -71,7 +71,7 @@ def log_train_metric(period: int, auto_reset: bool = False) -> BatchEnd:
 
     Args:
         period: Number of batches.
-        auto_reset: Whether the metric begins anew each time; epochs are summed up all the same.
+        auto_reset: Whether the metric starts over each time; epochs are summed up all the same.
     """
 
     def log(param: BatchEndParam) -> None:
@@ -92,7 +92,7 @@ class Speedometer:
     Args:
         batch_size: Examples per batch.
         frequent: Number of batches between lines.
-        auto_reset: Whether the metric begins anew with each line.
+        auto_reset: Whether the metric starts over with each line.
     """
 
     def __init__(self, batch_size: int, frequent: int = 50, auto_reset: bool = True) -> None:
@@ -136,5 +136,5 @@ class LogValidationMetricsCallback:
 
 
 def _reset_local(metric: Any) -> None:
-    """Begin anew, but for what is shown of the epoch, where a metric tells the two apart."""
+    """Start over, but for what is shown of the epoch, where a metric tells the two apart."""
     (metric.reset_local if hasattr(metric, "reset_local") else metric.reset)()

@@ -138,7 +138,7 @@ class FeedForward:
             X: Data, or an iterator of batches.
             num_batch: Number of batches; None for all.
             return_data: Return the data and labels of the batches, too: outputs, data, labels.
-            reset: Whether to begin an iterator anew.
+            reset: Whether to begin an iterator again.
         """
         batches = self._batches(X)
         kinds: tuple[list[Any], list[Any], list[Any]] = ([], [], [])

@@ -48,7 +48,7 @@ class InferenceLoops(ModuleInterface):
             num_batch: Number of batches; None for all.
             batch_end_callback: Called with a `BatchEndParam` after each batch; None: a bar on a terminal.
             score_end_callback: Called with one at the end.
-            reset: Whether to begin `eval_data` anew.
+            reset: Whether to begin `eval_data` again.
             epoch: What callbacks are told.
             sparse_row_id_fn: Handed to `prepare`.
             count_padding: Whether to count rows that only fill up the last batch, as MXNet does.
@@ -102,7 +102,7 @@ class InferenceLoops(ModuleInterface):
             eval_data: An iterator of batches, or an array that is one batch.
             num_batch: Number of batches; None for all.
             merge_batches: Join the outputs of the batches; else a list per batch.
-            reset: Whether to begin `eval_data` anew.
+            reset: Whether to begin `eval_data` again.
             always_output_list: Give a list even for a single output.
             sparse_row_id_fn: Handed to `prepare`.
         Raises:

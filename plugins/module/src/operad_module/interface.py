@@ -63,9 +63,13 @@ class ModuleInterface(metaclass=Suggesting):
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Refuse copies and pickles: executors are bound to memory, and stores to processes."""
         name = type(self).__name__
+        if hasattr(self, "save_checkpoint"):
+            files = f"save_checkpoint(prefix, epoch) and read it with {name}.load(prefix, epoch)"
+        else:
+            files = "save_params(file) and give a new one, bound alike, its parameters with load_params(file)"
         raise TypeError(
-            f"a {name} cannot be copied or pickled; write it with save_checkpoint(prefix, epoch) and read it "
-            f"with {name}.load(prefix, epoch), or share its memory with bind(..., shared_module=...)"
+            f"a {name} cannot be copied or pickled; write it with {files}, or share its memory with "
+            "bind(..., shared_module=...)"
         )
 
     def __repr__(self) -> str:

@@ -20,12 +20,12 @@ _MAX_EVENTS: Final = 1_000_000
 @click.option(
     "--nodes/--no-nodes",
     default=True,
-    help="Whether to show what operations and nodes of graphs ran (needs operad-profiler).",
+    help="Also show the operations and graph nodes that ran (needs operad-profiler).",
 )
 @click.argument("script", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def profile(nodes: bool, script: Path, args: tuple[str, ...]) -> None:
-    """Run SCRIPT with ARGS, and say where its pipeline's time went.
+    """Run SCRIPT with ARGS, and report the time of each stage of its data pipeline.
 
     Prints the time of each stage that a loader or a trainer counts, the share of its time that the trainer
     waited for data, and the stage that is slow. What od.profiler.stage counts is shown as well. Above them

@@ -51,7 +51,7 @@ class SequentialModule(BaseModule):
                 )
         self._modules.append(module)
         self._metas.append(kwargs)
-        # state change: the chain is another one, and begins anew.
+        # state change: the chain is another one, and starts over.
         self.binded = self.params_initialized = self.optimizer_initialized = False
         return self
 

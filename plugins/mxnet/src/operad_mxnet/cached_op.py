@@ -39,6 +39,9 @@ class CachedOp:
         self._hook: tuple[Any, bool] | None = None
         self._compiled = od.compile(self._outputs)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._sym,)  # what was compiled is made again
+
     def __call__(self, *args: NDArray, out: Any = None, **_: Any) -> Any:
         """The output, or a list of several.
 

@@ -45,7 +45,7 @@ class BatchNorm(BatchStatistics):
 
     contract = Contract(
         reference=normalized,
-        # What is ignored only makes variants, which would have to be told apart.
+        # What is ignored only makes variants, which would have to be distinguished.
         params={
             "axis": (1, -1, 0, 2, -2),
             "cudnn_off": (False,),

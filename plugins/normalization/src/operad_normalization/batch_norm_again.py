@@ -24,7 +24,7 @@ def groups_of(axis: int, shape: Shape) -> Groups:
 class BatchNormAgain(OperatorProperty):
     """The output of `BatchNorm` once more, which leaves the moving statistics alone.
 
-    After a training run mean and variance are found anew, since the hidden outputs of `BatchNorm` are rounded
+    After a training run mean and variance are computed again, since `BatchNorm`'s hidden outputs are rounded
     and would give other bits. After a prediction they are what it was computed with.
     """
 

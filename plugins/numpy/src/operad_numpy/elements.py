@@ -16,7 +16,7 @@ def clip(a: NDArray, a_min: float, a_max: float) -> NDArray:
 
 
 def rounded(a: NDArray) -> NDArray:
-    """`numpy.round` to whole numbers, by the operator `round`, which rounds halves away from 0."""
+    """`numpy.round` to integers, by the operator `round`, which rounds halves away from 0."""
     return nd.invoke("round", (a,))
 
 

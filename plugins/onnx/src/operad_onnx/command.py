@@ -122,7 +122,7 @@ def onnx() -> None:
 
 _SHAPE = click.option(
     "--shape", "shapes", multiple=True, metavar="NAME=Nx1x28x28",
-    help="Shape of an input; a length that is a word differs from run to run.",
+    help="Shape of an input; a length given as a word is dynamic.",
 )  # fmt: skip
 
 
@@ -152,7 +152,7 @@ def export_command(symbol: str, params: str, shapes: Sequence[str], opset: int, 
 @onnx.command("import", cls=Listing, result=ReadModel)
 @click.argument("file")
 @_SHAPE
-@click.option("-o", "--output", metavar="PREFIX", help="Beginning of both names; FILE without .onnx.")
+@click.option("-o", "--output", metavar="PREFIX", help="Prefix of both files; default: FILE without .onnx.")
 def import_command(file: str, shapes: Sequence[str], output: str | None) -> ReadModel:
     """Read the model in FILE, and write PREFIX-symbol.json and PREFIX-0000.params."""
     given: Any = _parsed(shapes)

@@ -136,11 +136,11 @@ class ExportNode:
         )
 
     def ints(self, *values: int) -> str:
-        """Constant of whole numbers, as shapes, axes and positions are."""
+        """Constant of integers, as shapes, axes and positions are."""
         return self.const(values, np.int64)
 
     def ints_scalar(self, value: int) -> str:
-        """A whole number without axes."""
+        """An integer without axes."""
         return self.const(value, np.int64)
 
     def cast(self, value: str, dtype: Any) -> str:

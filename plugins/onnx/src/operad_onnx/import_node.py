@@ -97,7 +97,7 @@ class ImportNode:
         return default if found is None else np.asarray(found).reshape(-1)[0].item()
 
     def ints(self, name: str, index: int | None = None, default: Any = None) -> Any:
-        """Whole numbers: an attribute in older versions, an input in newer ones."""
+        """Integers: an attribute in older versions, an input in newer ones."""
         if name in self._attrs:
             found = self._attrs[name]
             return tuple(found) if isinstance(found, (list, tuple)) else found

@@ -26,5 +26,5 @@ def numbers_of(attributes: Mapping[str, Mapping[str, str]], key: str) -> Iterato
                 yield name, float(own[key])
             except (TypeError, ValueError) as error:
                 raise FormatError(
-                    f"variable {name!r}: {key} is {own[key]!r:.80}, expected a number; mend the symbol"
+                    f"variable {name!r}: {key} is {own[key]!r:.80}, expected a number; fix the symbol"
                 ) from error

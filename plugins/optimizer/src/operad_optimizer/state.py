@@ -119,7 +119,7 @@ def _kind(value: object) -> str | None:
         return None
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return "number"
-    return {bool: "truth value", str: "text"}.get(type(value), "something else")
+    return {bool: "boolean", str: "text"}.get(type(value), "something else")
 
 
 def _checked_index(index: object) -> Any:

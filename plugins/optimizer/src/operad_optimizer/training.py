@@ -193,7 +193,7 @@ class TrainingProgram:
 
 @final
 class _Known:
-    """The operator of one weight's updates, which is looked up anew only where a step says something else."""
+    """Operator of one weight's updates; looked up again only where a step says something else."""
 
     def __init__(self) -> None:
         self._op: type[OperatorProperty] | None = None

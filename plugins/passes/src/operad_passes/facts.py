@@ -1,4 +1,4 @@
-"""Facts about a graph that was made of another, node by node, carried over rather than found anew."""
+"""Facts about a graph that was made of another, node by node, carried over rather than found again."""
 
 from __future__ import annotations
 

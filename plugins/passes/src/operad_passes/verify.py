@@ -133,7 +133,7 @@ def _outputs(node: Node) -> list[Entry]:
 
 
 def _check_parallel(plan: MemoryPlan) -> None:
-    """Nodes that conflict on a block must be ordered; sets of nodes are the bits of whole numbers."""
+    """Nodes that conflict on a block must be ordered; sets of nodes are the bits of integers."""
     nodes = plan.schedule.graph.nodes
     if len(plan.schedule.partition_contexts) < 2:
         return

@@ -35,12 +35,12 @@ def read_index(path: str, key_type: Callable[[str], Any]) -> Iterator[tuple[Any,
             kind = getattr(key_type, "__name__", key_type)
             raise FormatError(
                 f"{path!r}: line {number} is {line!r:.200}, expected a key ({kind}), a tab and an offset; "
-                "recordio.build_index makes the index anew"
+                "recordio.build_index makes the index again"
             ) from error
         if not 0 <= offset < _MOST_BYTES or offset % 4:
             raise FormatError(
                 f"{path!r}: line {number} has the offset {offset!s:.40}, expected a multiple of 4; "
-                "recordio.build_index makes the index anew"
+                "recordio.build_index makes the index again"
             )
         yield key, offset
 

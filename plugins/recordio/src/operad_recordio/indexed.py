@@ -23,7 +23,7 @@ class MXIndexedRecordIO(MXRecordIO):
     Args:
         idx_path: Path of the index: lines of key, tab and offset in bytes.
         uri: Path of the records.
-        flag: `r` to read, `w` to write both files anew, `a` to append to both.
+        flag: `r` to read, `w` to write both files again, `a` to append to both.
         key_type: Makes a key of a text, such as `int` or `str`.
         checksums: As of `MXRecordIO`.
         on_error: Likewise; it is about `read`. `read_idx` raises for the key it cannot give.

@@ -27,7 +27,7 @@ _FLUSH_BYTES: Final = 1 << 18
 class MXRecordIO:
     """A file of records.
 
-    In a process that was forked, reading begins anew with `reset`; until then `read` refuses, as in MXNet.
+    In a process that was forked, reading starts over with `reset`; until then `read` refuses, as in MXNet.
     A pickled reader is opened again, at the first record, where it is unpickled.
 
     Args:

@@ -33,7 +33,7 @@ def _along(shape: Shape, axis: int | None) -> Shape:
 
 
 def _sums(a: Array, axis: int | None, dtype: str | None) -> Array:
-    """A product with a triangle of ones, for the contract checks; whole numbers are cut off before."""
+    """A product with a triangle of ones, for the contract checks; integers are cut off before."""
     if dtype is not None and as_dtype(dtype).kind in "iu":
         a = np.trunc(a)
     rows = a.reshape(-1) if axis is None else np.moveaxis(a, axis, -1)

@@ -42,7 +42,7 @@ class Saved(NamedTuple):
 
 @final
 class Ends(NamedTuple):
-    """Arrays at the ends of a cell's backward pass: those that it reads, and gradients that it makes anew.
+    """Arrays at the ends of a cell's backward pass: those that it reads, and gradients that it makes again.
 
     Attributes:
         out_grad: The gradient of all hidden states, 0 where rows do not run.

@@ -93,7 +93,7 @@ def randint(
     low: int, high: int, shape: Shape = None, dtype: Any = None, ctx: Context | None = None,
     out: NDArray | None = None, **named: Any,
 ) -> NDArray:  # fmt: skip
-    """Whole numbers from `low` up to and without `high`, of type int32 or int64; int32 if left out."""
+    """Integers from `low` up to and without `high`, of type int32 or int64; int32 if left out."""
     return _drawn_of_numbers("randint", {"low": low, "high": high}, shape, dtype, ctx, out, named)
 
 

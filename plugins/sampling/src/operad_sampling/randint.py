@@ -1,4 +1,4 @@
-"""`_random_randint`: whole numbers, each as likely as the others."""
+"""`_random_randint`: integers, each as likely as the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from operad_sdk import Array, Contract, Distribution, OpContext, ParamError, ope
 
 @operator("_random_randint")
 class RandomRandint(Drawing):
-    """Whole numbers from `low` up to and without `high`, each as likely as the others.
+    """Integers from `low` up to and without `high`, each as likely as the others.
 
     No gradient flows.
 

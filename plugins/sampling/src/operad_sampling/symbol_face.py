@@ -73,7 +73,7 @@ def generalized_negative_binomial(
 
 
 def randint(low: int, high: int, shape: Shape = None, dtype: Any = None, **named: Any) -> Symbol:
-    """Whole numbers from `low` up to and without `high`, of type int32 or int64; int32 if left out."""
+    """Integers from `low` up to and without `high`, of type int32 or int64; int32 if left out."""
     symbol: Symbol = sym._random_randint(low=low, high=high, shape=shape, dtype=dtype, **named)
     return symbol
 

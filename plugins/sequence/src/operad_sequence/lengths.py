@@ -29,7 +29,7 @@ def steps_first(array: Array, axis: int) -> Array:
 
 
 def counts(sequence_length: Array, steps: int) -> Array:
-    """Number of steps of each sequence that count, as whole numbers from 0 to `steps`."""
+    """Number of steps of each sequence that count, as integers from 0 to `steps`."""
     with np.errstate(invalid="ignore"):  # NaN is no length, and clipped like any other number
         whole = sequence_length.astype(np.int64)
     return np.clip(whole, 0, steps)

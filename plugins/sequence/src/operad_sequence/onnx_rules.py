@@ -9,7 +9,7 @@ Rule = str | Callable[[Any], Any]
 
 
 def _whole(node: Any) -> Any:
-    """Lengths of sequences: whole numbers up to how many steps there are."""
+    """Lengths of sequences: integers up to how many steps there are."""
     count = node.shapes[0][node.op.axis]
     if count is None:
         node.refuse("the number of steps differs from run to run; export it with numbers")

@@ -31,7 +31,7 @@ def numeric_grad(
     Args:
         executor: Computes the output.
         location: Values of arguments; the gradient is with respect to these.
-        aux_states: Values of auxiliary states, given anew before every run.
+        aux_states: Values of auxiliary states, given again before every run.
         eps: Distance of the two points of a difference.
         use_forward_train: Whether the executor runs as in training.
         dtype: Element type of the result.

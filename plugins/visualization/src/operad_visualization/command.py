@@ -127,12 +127,16 @@ class BoundGraph:
 @click.command(cls=Listing, result=BoundGraph)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option(
-    "--shape", "shapes", metavar="NAME=SHAPE", multiple=True, help="Of an input, as data=32x3x8x8; repeat it."
+    "--shape",
+    "shapes",
+    metavar="NAME=SHAPE",
+    multiple=True,
+    help="Shape of an input: data=32x3x8x8; may be repeated.",
 )
 @click.option("--inference", is_flag=True, help="Bind without gradients.")
-@click.option("--svg", metavar="OUT", help="Draw the network in OUT.svg, clusters in boxes.")
+@click.option("--svg", metavar="OUT", help="Draw the network in OUT.svg, with clusters as boxes.")
 def graph(file: str, shapes: tuple[str, ...], inference: bool, svg: str | None) -> BoundGraph:
-    """Bind the symbol in FILE; show its passes, its kernels, which nodes run as one, and why others do not.
+    """Bind the symbol in FILE; show its passes, its kernels, which nodes are fused, and why others are not.
 
     Shapes that follow from others may be left out.
     """

@@ -18,7 +18,7 @@ def _drawn(op: str, cases: dict[str, tuple[tuple[int, ...], dict[str, Any]]]) ->
 
 
 def _in_every_dtype(op: str, *shape: int, **params: Any) -> list[Case]:
-    """A case per dtype, of whole numbers that all of them hold, and one of truth values."""
+    """A case per dtype, of integers that all of them hold, and one of booleans."""
     cases = [Case(op, dtype, [integers(*shape, low=0, dtype=dtype)], params) for dtype in DTYPES]
     of_bool = "refused_bool" if op in WITHOUT_BOOL else "bool"
     return [*cases, Case(op, of_bool, [integers(*shape, low=0, high=2, dtype="bool")], params)]

@@ -39,7 +39,7 @@ def _drawn(op: str, cases: Slices) -> list[Case]:
 
 
 def _in_every_dtype(op: str, *shape: int, **params: Any) -> list[Case]:
-    """A case per dtype, of whole numbers that all of them hold, and one of truth values."""
+    """A case per dtype, of integers that all of them hold, and one of booleans."""
     of_bool = "bool" if op == "slice" else "refused_bool"
     return [
         *(Case(op, dtype, [integers(*shape, low=0, dtype=dtype)], params) for dtype in DTYPES),

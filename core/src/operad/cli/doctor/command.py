@@ -114,7 +114,7 @@ class Diagnosis:
 @click.command(cls=Listing, result=Diagnosis)
 @click.pass_context
 def doctor(ctx: click.Context) -> Diagnosis:
-    """Say what this installation is made of and what is wrong.
+    """Report what is installed, and what is wrong with it.
 
     Plugins are imported by a second process, so it works where one is broken. Exit code 1: there is an
     error or a warning.

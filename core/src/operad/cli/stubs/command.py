@@ -69,7 +69,7 @@ class WrittenStubs:
     type=click.Path(file_okay=False, path_type=Path),
     default="typings",
     show_default=True,
-    help="Folder to write to; made if need be.",
+    help="Output folder; created if missing.",
 )
 def stubs(folder: Path) -> WrittenStubs:
     """Write type stubs of the installed operators, and of all that plugins add, for editors and checkers.

@@ -3,7 +3,7 @@
 Hypothesis' own source of choices mixes in constants that it finds in the modules that happen to be
 loaded, so that a run of one operator and a run of all would not show it the same cases. It also
 spends most of its time on variations of cases that the operator refuses. A failure is still
-made smaller by Hypothesis itself, from the choices that led to it.
+shrunk by Hypothesis itself, from the choices that led to it.
 
 Hypothesis calls this interface of its own internal. A release that moves it away leaves the checks with
 Hypothesis' source, which is given the same seed.

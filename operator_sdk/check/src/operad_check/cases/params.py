@@ -15,10 +15,10 @@ _FLOATS: Final = (0.5, 1.0, 2.0, 0.25, 0.0, -0.5, -1.0)
 _INTEGERS: Final = (0, 1, 2, -1, -2, 3)
 _FAR: Final[Mapping[Any, Sequence[float]]] = {float: (3.0, 17.0, 1000.0, -0.001), int: (5, 17, 70)}
 _OTHER_TYPES: Final = ("float16", "int32")
-"""Element types to try as a parameter, beside the usual ones: one that is narrow, one of whole numbers."""
+"""Element types to try as a parameter, beside the usual ones: one that is narrow, one of integers."""
 
 _MOST: Final = 4096
-"""Upper bound up to which a whole number is tried at it: it may be a number of arrays, or a length."""
+"""Upper bound up to which an integer is tried at it: it may be a number of arrays, or a length."""
 
 
 @st.composite
@@ -82,7 +82,7 @@ def planned_values(subject: Subject, param: Param, length: int) -> Sequence[Any]
 
 
 def _at_upper_bound(param: Param) -> list[int]:
-    """The largest whole number that is allowed, where there is one."""
+    """The largest integer that is allowed, where there is one."""
     high = param.bounds.get("le", param.bounds.get("lt", float("inf")) - 1)
     is_there = param.type is int and isfinite(high) and high <= _MOST
     return [int(high)] if is_there and _allowed(int(high), param.bounds) else []

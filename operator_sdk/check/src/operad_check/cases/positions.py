@@ -37,7 +37,7 @@ def index_arguments(cls: type[OperatorProperty], names: Sequence[str]) -> list[i
 
 
 def position_arguments(cls: type[OperatorProperty], names: Sequence[str]) -> list[int]:
-    """Numbers of the arguments whose elements may be positions in others: those, and drawn whole numbers."""
+    """Numbers of the arguments whose elements may be positions in others: those, and drawn integers."""
     contract = contract_of(cls)
     return [number for number, name in enumerate(names) if _may_hold_positions(contract.domain(name))]
 

@@ -226,7 +226,7 @@ def completed_types(
     `base` throughout is of one kind only.
 
     Args:
-        beside: Types for an argument that refuses `base`, tried in this order: truth values beside
+        beside: Types for an argument that refuses `base`, tried in this order: booleans beside
             numbers, numbers beside places.
         attempts: Told how the operator refuses the type.
     """

@@ -1,9 +1,9 @@
 """Sorts of elements of a planned case.
 
-The lattice of a domain shows ties, kinks and whole numbers, and its sums are exact. What a computation
+The lattice of a domain shows ties, kinks and integers, and its sums are exact. What a computation
 does to digits, and at the ends of a type, shows only on values that have digits and stand there.
 An argument of which nothing is declared takes values of every size; a declared interval, those near
-its ends; whole numbers and places, few of those that their domain draws; any other domain draws for itself.
+its ends; integers and places, few of those that their domain draws; any other domain draws for itself.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Values(Enum):
         return _of_few_or_many(self, rng, shape, -2.0, 2.0)
 
     def few_of(self, rng: np.random.Generator, drawn: Array) -> Array:
-        """Drawn whole numbers with few distinct values: one everywhere, or one value and a few others."""
+        """Drawn integers with few distinct values: one everywhere, or one value and a few others."""
         if not drawn.size or self not in (Values.CONSTANT, Values.ZEROS, Values.TIES):
             return drawn
         one = drawn.flat[0]
@@ -147,7 +147,7 @@ def _with_counted_zeros(rng: np.random.Generator, array: Array) -> Array:
 
 
 def _with_far_ties(array: Array, low: float, high: float) -> Array:
-    """Numbers of which two are the largest, and two the smallest, far out along the longest axis."""
+    """Numbers of which two are the largest, and two the smallest, far from 0 along the longest axis."""
     along = np.moveaxis(array, int(np.argmax(array.shape)), 0) if array.ndim else array.reshape(1)
     for part, value in ((0.55, low), (0.65, high), (0.85, low), (0.95, high)):
         along[int(part * len(along))] = value

@@ -34,7 +34,7 @@ _SEVERAL: Final = 4
 def finite(trial: Trial) -> Evidence:
     """Finite arguments and states give finite gradients and states, and results without holes.
 
-    One NaN ends a training run, and it comes where nobody tests: far out, at a row of zeros, at the bound
+    One NaN ends a training run, and it comes where nobody tests: far from 0, at a row of zeros, at the bound
     of a parameter. Far out, the product of two arguments may be infinite: a NaN that this makes of the
     outputs in one mode is no fault.
 
@@ -53,7 +53,7 @@ def finite(trial: Trial) -> Evidence:
     if not trial.is_runnable or not any(dtype.kind == "f" for dtype in trial.out_types):
         return None
     compared = _expect_defined(trial) + _expect_no_hole(trial) + _expect_finite_states(trial)
-    # far out the square of a divisor may overflow, as it may in outputs
+    # far from 0 the square of a divisor may overflow, as it may in outputs
     if any(trial.differentiable()) and _are_finite(trial.result.outputs) and not is_at_the_ends(trial):
         compared += _expect_finite_gradients(trial)
     return compared
@@ -104,7 +104,7 @@ def _expect_no_hole(trial: Trial) -> int:
                 f"{at(name, place)} is nan, and finite on all sides of these arguments", fix=_HOLE
             )
         if _depends_on_whole_numbers_alone(trial):
-            raise Violation(f"{at(name, place)} is nan, and finite with other whole numbers", fix=_HOLE)
+            raise Violation(f"{at(name, place)} is nan, and finite with other integers", fix=_HOLE)
         lasting = _nan_whatever_the_values(trial, trial.outputs.index(name))
         if lasting.any():
             where = (

@@ -1,4 +1,4 @@
-"""Group D: whole numbers."""
+"""Group D: integers."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _WIDE: Final = np.dtype(np.float64)
 _WHOLE: Final = np.dtype(np.int32)
 _WIDEST: Final = np.dtype(np.int64)
 _CLOSE: Final = 1e-9
-"""Largest distance from a whole number that is no fraction.
+"""Largest distance from an integer that is no fraction.
 
-Rounding in float64 is a millionth of it. The smallest fraction of small whole numbers, 1 over a product of
+Rounding in float64 is a millionth of it. The smallest fraction of small integers, 1 over a product of
 some of them, is thousands of times as large.
 """
 
 
 @check("D607", ORDINARY)
 def no_silent_cut(trial: Trial) -> Evidence:
-    """Fractions are not cut off silently where arguments are whole numbers.
+    """Fractions are not cut off silently where arguments are integers.
 
     An integer output takes 0.5 as 0 without a word, if the assignment casts.
 
@@ -52,7 +52,7 @@ def no_silent_cut(trial: Trial) -> Evidence:
         or not (whole.is_runnable and wide.is_runnable)
         or _own_kernel(whole) != _own_kernel(wide)
     ):
-        return None  # a kernel for whole numbers says what they mean
+        return None  # a kernel for integers says what they mean
     compared = 0
     for name, one, other in zip(trial.outputs, whole.result.outputs, wide.result.outputs, strict=True):
         if one.dtype.kind not in "iu" or other.dtype.kind != "f":

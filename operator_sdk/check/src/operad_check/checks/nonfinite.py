@@ -87,7 +87,7 @@ def _outputs(trial: Trial, inputs: list[Array]) -> list[Array]:
 
 
 def _expect_as_reference(trial: Trial, i: int, place: tuple[int, ...]) -> None:
-    """Compare outputs that cannot be NaN, whole numbers and truth values, with a reference given a NaN."""
+    """Compare outputs that cannot be NaN, integers and booleans, with a reference given a NaN."""
     function = trial.subject.contract.reference
     if function is None or is_random(trial) or all(dtype.kind == "f" for dtype in trial.out_types):
         return

@@ -341,7 +341,7 @@ def _expect_shapes(names: Sequence[str], found: Shapes, whole: Shapes, source: s
         if shape is None or full is None:
             continue
         if not all(length is None or isinstance(length, Integral) for length in shape):
-            raise Violation(f"{name} is inferred as {shape} {source}, expected whole numbers")
+            raise Violation(f"{name} is inferred as {shape} {source}, expected integers")
         clash = len(shape) != len(full) or any(
             a is not None and b is not None and a != b for a, b in zip(shape, full, strict=False)
         )

@@ -1,6 +1,6 @@
 """Group R: values of run-time parameters, which a call gives to an operator that is there already.
 
-A call with another learning rate makes no operator anew: it is a copy of the last one, in which these
+A call with another learning rate makes no operator again: it is a copy of the last one, in which these
 parameters are others (`rebound`). What a constructor made of them, or looked at, is the old value's.
 """
 
@@ -27,7 +27,7 @@ _MOST_CASES: Final = 8
 def bound_anew(trials: Sequence[Trial]) -> Runs:
     """Values that a call gives to run-time parameters are those that are computed with, and looked at.
 
-    A call with another value makes no operator anew. What the constructor made of the first value, or
+    A call with another value makes no operator again. What the constructor made of the first value, or
     refused, is there no more, and the call computes with the old one.
 
     Broken by:

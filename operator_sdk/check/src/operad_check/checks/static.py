@@ -255,7 +255,7 @@ def _some_properties(subject: Subject) -> Iterator[Any]:
 def reasons(subject: Subject) -> Evidence:
     """Every expected failure has a reason.
 
-    A failure that nobody explains is a bug that nobody mends.
+    A failure that nobody explains is a bug that nobody fixes.
 
     Broken by:
         Contract(expected_failures={"F212": ""})

@@ -30,7 +30,7 @@ from operad_check.trials.violation import OperatorRaised, Violation
 _FEW: Final = 4
 """Cases in which arrays are followed to their end."""
 _PATIENCE: Final = 200
-"""Waits of a millisecond in which a thread of `op_ctx.parallel` may let go of its last job; a clock would go
+"""Waits of a millisecond in which a thread of `op_ctx.parallel` may release its last job; a clock would go
 on where the whole process stands still."""
 _COLLECTIONS: Final = 3
 """Collections of garbage meanwhile, which take 50 times as long in a large process."""
@@ -175,7 +175,7 @@ def _change(trial: Trial) -> str:
 
 @check("R508", ORDINARY, pooled=True)
 def lets_go_of_arrays(trials: Sequence[Trial]) -> Evidence:
-    """Arrays are let go after the pass that reads them.
+    """Arrays are released after the pass that reads them.
 
     An operator that keeps its arrays keeps the memory of a whole batch, as long as the model lives.
 

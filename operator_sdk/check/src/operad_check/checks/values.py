@@ -127,7 +127,7 @@ def _is_far_out(array: Array) -> bool:
 
 
 def _of_long_integers(trial: Trial, function: Callable[..., Any]) -> Evidence:
-    """Compare whole numbers whose products may overflow, where the reference is certain.
+    """Compare integers whose products may overflow, where the reference is certain.
 
     A reference is certain where it gives nearly the same in int64 and in float64, and so does not overflow.
     """

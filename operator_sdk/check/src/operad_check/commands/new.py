@@ -74,13 +74,13 @@ def _extra() -> Iterator[None]:
     "ops",
     metavar="NAME:KIND",
     multiple=True,
-    help="An operator to make; may be repeated. Kinds: unary, binary, broadcast, reduction, row, property, "
+    help="An operator to create; may be repeated. Kinds: unary, binary, broadcast, reduction, row, property, "
     "stateful, update, random, loss, kernel, kernel-for, cpp-port, mapper, loop. With kernel-for, NAME is an "
     "installed operator of another author.",
 )
-@click.option("--name", help="Of the distribution; left out: the folder's.")
+@click.option("--name", help="Name of the distribution; default: the folder's.")
 @click.option("--licence", help="Apache-2.0 (the default), MIT, BSD-3-Clause or proprietary.")
-@click.option("--author", help="Whom the licence names; left out: the user that git knows.")
+@click.option("--author", help="Copyright holder; default: git's user name.")
 @click.option(
     "--add", "is_addition", is_flag=True, help="Add the operators to the package in FOLDER instead."
 )
@@ -92,7 +92,7 @@ def new(
     author: str | None,
     is_addition: bool,
 ) -> Scaffold:
-    """Make a package of operators in FOLDER, ready to install and test.
+    """Create a package of operators in FOLDER, ready to install and test.
 
     On a terminal it asks for what is not given. With --add the package that is in FOLDER gets the modules,
     tests and entry points of further operators; nothing that its author wrote is replaced.

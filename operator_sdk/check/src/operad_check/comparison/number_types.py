@@ -12,7 +12,7 @@ from operad_check.trials.trial import Array
 from operad_check.trials.violation import Violation
 
 _LAST_DIGIT: Final = 2.0**-50
-"""Part of a whole number in float64 that is rounding."""
+"""Part of an integer in float64 that is rounding."""
 
 
 def floating(arrays: Sequence[Array]) -> list[Array]:
@@ -37,7 +37,7 @@ def in_type_of(found: Array, expected: Array) -> Array:
         if found.dtype.kind == "f" or expected.dtype.kind != "f":
             return expected.astype(found.dtype)
         if found.dtype.kind == "b":
-            # a truth value holds whether there is something, and not its whole part
+            # a boolean holds whether there is something, and not its whole part
             return np.asarray(expected != 0)
         whole = np.trunc(expected).astype(found.dtype)
         fits = np.abs(expected) < 2.0 ** (8 * found.dtype.itemsize - 1)

@@ -1,6 +1,6 @@
 """Sample points of derivatives: the case as it is, and others near it.
 
-Values of a case lie on a lattice, where ties and kinks are: 0, whole numbers, equal neighbours. A
+Values of a case lie on a lattice, where ties and kinks are: 0, integers, equal neighbours. A
 finer lattice between its points has neither. And where nothing is declared of an argument, the
 function may not be defined everywhere; then numbers between 0 and 1, and numbers above 1, are tried.
 """

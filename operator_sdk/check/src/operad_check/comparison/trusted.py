@@ -2,8 +2,8 @@
 
 A reference is called at exactly the arguments of a case: in a wider type, where it says what is right, and
 in the type under test. What it loses there - digits that cancel, squares that overflow - an operator may
-lose as well, and no more: neither far out nor close to 0, at infinities or at ties. Besides, results may be
-those of arguments that are rounded once, where that moves them little. Whole numbers are right that are the
+lose as well, and no more: neither far from 0 nor close to 0, at infinities or at ties. Results may also be
+those of arguments that are rounded once, where that moves them little. Integers are right that are the
 reference's in their own type or in int64.
 
 In float64 the wider type is that of C's `long double`, where NumPy has one with more digits and the reference
@@ -115,7 +115,7 @@ def expect_infinities(trial: Trial, function: Reference, dtype: Any) -> int:
     """Compare results for a first argument that is infinite, in one element and in a row.
 
     What infinities do to a computation of several arguments depends on its order: they are no test of those,
-    but for whole numbers and truth values, which compare. Of a NaN, results are compared where the author
+    but for integers and booleans, which compare. Of a NaN, results are compared where the author
     says that it need not show.
 
     Raises:
@@ -137,7 +137,7 @@ def expect_infinities(trial: Trial, function: Reference, dtype: Any) -> int:
 
 
 def _expect_whole_of_equal_infinities(trial: Trial, function: Reference, dtype: Any) -> int:
-    """Compare whole numbers and truth values where arguments are equal and begin with infinity."""
+    """Compare integers and booleans where arguments are equal and begin with infinity."""
     numbers = [
         k
         for k, array in enumerate(trial.inputs)
@@ -204,7 +204,7 @@ def _expect_kinds(trial: Trial, function: Reference, inputs: list[Array], words:
 
 
 def expect_whole(trial: Trial, function: Reference, beside: Beside) -> int:
-    """Compare results for whole numbers with the reference in int64, and in their own type.
+    """Compare results for integers with the reference in int64, and in their own type.
 
     Raises:
         Violation: An element is neither's.
@@ -351,7 +351,7 @@ def _called(trial: Trial, function: Reference, inputs: Sequence[Array], *, run: 
     names = names[: len(values)]
     types = [*trial.out_types, *(state.dtype for state in trial.aux)]
     arrays = [as_numbers(name, value) for name, value in zip(names, values, strict=True)]
-    arrays = [  # a truth value is a number where the operator gives one
+    arrays = [  # a boolean is a number where the operator gives one
         array.astype(WIDE_TYPE) if dtype.kind == "f" != array.dtype.kind else array
         for array, dtype in zip(arrays, types, strict=False)
     ]

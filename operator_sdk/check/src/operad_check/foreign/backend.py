@@ -110,7 +110,7 @@ class TransformingBackend(Backend):
 
     @abstractmethod
     def compiled(self, function: Function) -> Function:
-        """The function, compiled anew."""
+        """The function, compiled again."""
 
     @abstractmethod
     def mapped(self, function: Function) -> Function:

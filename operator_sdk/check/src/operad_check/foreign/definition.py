@@ -2,7 +2,7 @@
 
 A lambda, and a function that another function made, cannot be imported. Its source is taken instead: the
 expression, or statement, of its file whose code lies where the code object says, so that two lambdas in one
-line are told apart. Names that it reads are imported (modules and functions), written down (numbers and
+line are distinguished. Names that it reads are imported (modules and functions), written down (numbers and
 text), or defined likewise. What reads anything else, such as an array, has no definition.
 """
 

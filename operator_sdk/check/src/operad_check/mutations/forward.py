@@ -295,7 +295,7 @@ FORWARD: Final = (
         may_be_equal=True,
     ),
     Fault(
-        "draws are too far apart by a quarter, or whole numbers one too large",
+        "draws are too far apart by a quarter, or integers one too large",
         ("F218", "B302", "B301"),
         _IsFarOff,
         applies=is_random,

@@ -3,7 +3,7 @@
 More cases of the same kind find nothing that the first fifty did not. So beside those that are drawn,
 cases are designed: each has something that the drawn ones have not, and says what. The plan follows from
 the declaration alone: parameters and their bounds, the types that inference takes, the kernels. Hypothesis
-fills in what a goal leaves open, and makes a failing case smaller within its goal.
+fills in what a goal leaves open, and shrinks a failing case within its goal.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _LONG: Final = (
     (1030, 0, "more than 1,024 rows", "float64"),
     (1030, 1, "more than 1,024 columns", "float32"),
     (5000, 0, "thousands of elements: sums, threads and blocks of a kernel", "float32"),
-    (70, 0, "whole numbers in quantity", "int32"),
+    (70, 0, "integers in quantity", "int32"),
 )
 _LONG_EACH: Final = 1031
 """Length that each size has once, in float64: odd, beyond blocks of 1,024, and places in a byte."""
@@ -96,7 +96,7 @@ _EXTREMES: Final = (
     (Values.SMALL, "what is added to 1, or taken from it, loses its digits", ("float32", "float64")),
     (Values.TINY, "intermediate results underflow", ("float32", "float64")),
     (Values.OFFSET, "differences cancel", ("float32", "float64")),
-    (Values.TIES, "equal elements must be told apart, or not", ("float32", "float64")),
+    (Values.TIES, "equal elements must be distinguished, or not", ("float32", "float64")),
     (Values.CONSTANT, "spreads and differences are 0", ("float32", "float64")),
     (Values.ZEROS, "norms and sums are 0", ("float32", "float64")),
     (Values.COUNTED, "how many zeros there are decides something", ("float32",)),

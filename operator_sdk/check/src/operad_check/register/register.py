@@ -3,7 +3,7 @@
 `import operad_check` imports the room `checks`, which stands above this one. A check takes one of these:
 
 * a `Trial`, registered with the kinds of cases it wants; the usual form. It is shown many, and a
-  failure is made smaller by looking for a smaller case on which it fails;
+  failure is shrunk by looking for a smaller case on which it fails;
 * a list of trials, with kinds and `pooled=True`: for statements about several cases together;
 * a `Subject`: for statements about the operator as it stands;
 * a `Session`, with `of_session=True`: for statements about what all other checks compared.

@@ -1,4 +1,4 @@
 """Running checks: their registration, the session whose cases they share, the runner and what calls it.
 
-A failure is made smaller here, and becomes a program that shows it; pytest and plain functions come in here.
+A failure is shrunk here, and becomes a program that shows it; pytest and plain functions come in here.
 """

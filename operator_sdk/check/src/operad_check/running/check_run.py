@@ -173,7 +173,7 @@ class CheckRun:
             return self._failed(error, cases)
 
     def _shrunk_together(self, error: Violation) -> Judgement:
-        """The verdict on cases that fail together, each made smaller beside the others."""
+        """The verdict on cases that fail together, each shrunk beside the others."""
         cases = list(error.cases)
         if not self.session.shrinks:
             return self._failed(error, cases)

@@ -137,7 +137,7 @@ def drawn_case(
 
 
 def _drawn(subject: Subject, case: Case) -> str:
-    """Call of `drawn_case` that gives this case; "" if none does, as where a case was made smaller."""
+    """Call of `drawn_case` that gives this case; "" if none does, as where a case was shrunk."""
     _, expression = subject.reference()
     given = _given(case)
     for values in Values:

@@ -48,7 +48,7 @@ class Session:
     """One operator and one profile, with the cases made so far.
 
     Attributes:
-        shrinks: Whether a case that fails is made smaller.
+        shrinks: Whether a case that fails is shrunk.
         outcomes: What each check found that has run.
     """
 
@@ -112,7 +112,7 @@ class Session:
 
     @cached_property
     def lacks(self) -> Declaration | None:
-        """Declaration of element types without which cases of whole numbers were made."""
+        """Declaration of element types without which cases of integers were made."""
         for case in self.pool(ORDINARY):
             if any(array.dtype.kind == "f" and array.size for array in case.inputs.values()):
                 with suppress(OperatorRaised):

@@ -109,7 +109,7 @@ class _Perturbed:
 
     Attributes:
         results: Of the form.
-        decisions: Every truth value computed, one row each.
+        decisions: Every boolean computed, one row each.
         is_out: Where a step is out of the type's range.
     """
 

@@ -106,7 +106,7 @@ class SumInParts(Floating):
     contract=Contract(reference=lambda lhs, rhs: (lhs & rhs) + ((lhs ^ rhs) >> 1)),
 )
 def middle(lhs, rhs):
-    """The middle of two whole numbers, rounded down."""
+    """The middle of two integers, rounded down."""
     return (lhs + rhs) // lhs.dtype.type(2)
 
 
@@ -146,7 +146,7 @@ ZOO = without_gradients(
         ),
         Fault("F", SumInParts, "how a sum is divided depends on the clock"),
         Fault("F", middle, "the middle of two numbers overflows on the way"),
-        Fault("F", half_of_whole, "halves of large whole numbers are computed in double precision"),
+        Fault("F", half_of_whole, "halves of large integers are computed in double precision"),
         Fault("F", MaskedTotal, "a mask that admits less than half is turned round"),
     ]
 )

@@ -1,4 +1,4 @@
-"""Operators of whole numbers that were reported to overflow, to round, or to count wrongly."""
+"""Operators of integers that were reported to overflow, to round, or to count wrongly."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ ZOO = without_gradients(
         Fault(
             "F",
             WholeMean,
-            "a mean of whole numbers is a sum that overflows first",
+            "a mean of integers is a sum that overflows first",
             report="https://github.com/tensorflow/tensorflow/issues/125978",
         ),
         Fault(

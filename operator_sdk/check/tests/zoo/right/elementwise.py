@@ -1,4 +1,4 @@
-"""Functions of elements: domains, kinks, slopes of zero almost everywhere, truth values."""
+"""Functions of elements: domains, kinks, slopes of zero almost everywhere, booleans."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _(output_grad, x):
 
 @unary("zoo_right_rounded", accepts="floating", contract=Contract(reference=np.rint))
 def rounded(x):
-    """The nearest whole number."""
+    """The nearest integer."""
     return np.rint(x)
 
 
@@ -188,8 +188,8 @@ ZOO = [
     Right(rounded, "steps, of slope 0 almost everywhere"),
     Right(straight_through, "steps whose declared gradient is not theirs"),
     Right(without_nan, "NaN is replaced, and said so"),
-    Right(ExclusiveOr, "truth values only"),
-    Right(Choice, "a condition of truth values beside numbers"),
+    Right(ExclusiveOr, "booleans only"),
+    Right(Choice, "a condition of booleans beside numbers"),
     Right(smooth_maximum, "both arguments stretched, and a sum back"),
     Right(distance, "a corner at the origin, where the gradient is 0 by choice"),
     Right(sinc, "a removable singularity"),

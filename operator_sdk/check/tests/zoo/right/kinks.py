@@ -23,7 +23,7 @@ def _(output_grad, x):
 
 @unary("zoo_right_fraction", accepts="floating")
 def fraction(x):
-    """What is beyond the next whole number below."""
+    """What is beyond the next integer below."""
     return x - np.floor(x)
 
 
@@ -74,7 +74,7 @@ def nearest(x):
     ),
 )
 def straight_through(x, output):
-    """The nearest whole number, by a mapper, with the gradient of the identity."""
+    """The nearest integer, by a mapper, with the gradient of the identity."""
     nearest.map(x, out=output)
 
 

@@ -1,4 +1,4 @@
-"""Functions of elements: jumps, whole numbers, element types, vanishing tails."""
+"""Functions of elements: jumps, integers, element types, vanishing tails."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ ZOO = [
     Right(Clipped, "parameters that exclude each other"),
     Right(remainder, "discontinuous, with a slope of 1 between the jumps"),
     Right(whole_quotient, "division by zero has an answer"),
-    Right(BitCount, "whole numbers of another type come out"),
+    Right(BitCount, "integers of another type come out"),
     Right(gaussian, "smooth, with tails that vanish"),
     Right(gelu, "an integral without a closed form, by the standard library"),
-    Right(plus, "a scalar that whole numbers cannot hold is refused"),
+    Right(plus, "a scalar that integers cannot hold is refused"),
 ]

@@ -89,7 +89,7 @@ class ShapedLike(OperatorProperty):
 
 @operator("zoo_right_ramp")
 class Ramp(OperatorProperty):
-    """Whole numbers from 0 on."""
+    """Integers from 0 on."""
 
     length = param(int, 3, ge=0, le=6, doc="How many.")
     spec = "-> output:float32(length)"
@@ -120,7 +120,7 @@ class Blocks(OperatorProperty):
 
 
 ZOO = [
-    Right(OneHotRows, "whole numbers in, ones and zeros out"),
+    Right(OneHotRows, "integers in, ones and zeros out"),
     Right(PickedElement, "one element of each row has a gradient"),
     Right(ClippedPick, "numbers out of bounds count from the nearest end"),
     Right(CutRows, "lengths as numbers of any type"),

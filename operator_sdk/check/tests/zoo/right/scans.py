@@ -149,5 +149,5 @@ ZOO = [
     Right(Softmax, "probabilities as output"),
     Right(AllAndAny, "whether all, and whether any"),
     Right(MeanOfNumbers, "NaN is left out, and said so"),
-    Right(MaskedMean, "a mask of truth values that may admit nothing"),
+    Right(MaskedMean, "a mask of booleans that may admit nothing"),
 ]

@@ -127,7 +127,7 @@ ZOO = [
     Right(Standardised, "two states, and outputs that are kept for the gradient"),
     Right(Counted, "a state that counts"),
     Right(Dropout, "random, with what was drawn kept for the gradient"),
-    Right(Uniform, "random whole numbers, with a distribution function"),
+    Right(Uniform, "random integers, with a distribution function"),
     Right(KeepsMask, "an operator object with a state of its own, which says so"),
     Right(KeptWeights, "a table that is made once, under a lock, for each length and type"),
 ]

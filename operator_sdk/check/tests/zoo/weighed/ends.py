@@ -1,4 +1,4 @@
-"""Faults far out, close to 0, at infinities and at ties, of operators whose reference is right there."""
+"""Faults far from 0, close to 0, at infinities and at ties, of operators whose reference is right there."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _(output_grad, x):
 
 @unary("zoo_half_up", accepts="floating", contract=Contract(reference=np.rint))
 def half_up(x):
-    """The nearest whole number."""
+    """The nearest integer."""
     return np.floor(x + x.dtype.type(0.5))
 
 
@@ -51,7 +51,7 @@ def _(output_grad):
 
 @unary("zoo_truncated_floor", accepts="floating", contract=Contract(reference=np.floor))
 def truncated_floor(x):
-    """The next lower whole number."""
+    """The next lower integer."""
     with np.errstate(all="ignore"):
         return np.where(abs(x) < 2**20, np.floor(x), x + 1)
 
@@ -206,7 +206,7 @@ class RightBin(Floating):
 
 @operator("zoo_large_average")
 class LargeAverage(OperatorProperty):
-    """The whole part of the mean of two whole numbers."""
+    """The whole part of the mean of two integers."""
 
     accepts = "integer"
     spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
@@ -303,7 +303,7 @@ ZOO = without_gradients(
         Fault("F", LastLargest, "of equal ones the last counts"),
         Fault("F", UnstableOrder, "equal ones change their order"),
         Fault("F", RightBin, "an element on an edge is below it"),
-        Fault("F", LargeAverage, "large whole numbers pass through single precision"),
+        Fault("F", LargeAverage, "large integers pass through single precision"),
         Fault("F", infinite_softsign, "infinity over infinity"),
         Fault("F", SmallestAround, "what is not a number is passed over unless it is first"),
         Fault("F", cube_root_by_power, "roots end at 100"),

@@ -285,6 +285,6 @@ ZOO = without_gradients(
         Fault("M", InputForOutputAtLength, "long data are overwritten before they are read"),
         Fault("M", BackwardMovesState, "backward moves a state, of large data"),
         Fault("R", tired, "from the 400th call on the result is another"),
-        Fault("R", ThreadsCount, "threads share a buffer, in whole numbers"),
+        Fault("R", ThreadsCount, "threads share a buffer, in integers"),
     ]
 )

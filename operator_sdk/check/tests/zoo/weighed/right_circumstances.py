@@ -320,10 +320,10 @@ def _(output_grad):
 ZOO = [
     Right(TableByShape, "a table that is kept, of as many lengths as are seen, within a bound"),
     Right(Step, "an update, whose states move always"),
-    Right(Truth, "truth values"),
+    Right(Truth, "booleans"),
     Right(Shuffled, "a random order"),
     Right(NoiseOfScale, "draws of a scale"),
-    Right(FirstColumns, "a whole number up to its bound"),
+    Right(FirstColumns, "an integer up to its bound"),
     Right(Window, "a window that has to fit"),
     Right(Power, "odd powers of negative numbers"),
     Right(MirrorBorder, "elements that are used twice"),

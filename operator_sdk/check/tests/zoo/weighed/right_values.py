@@ -95,7 +95,7 @@ class LogSum(InFloat64):
 
 @unary("zoo_right_to_even", accepts="floating", contract=Contract(reference=np.rint))
 def to_even(x):
-    """The nearest whole number, of two the even one."""
+    """The nearest integer, of two the even one."""
     return np.rint(x)
 
 
@@ -150,7 +150,7 @@ def _(output_grad, x):
     contract=Contract(reference=lambda lhs, rhs: (lhs + rhs) // 2),
 )
 def average_of_whole(lhs, rhs):
-    """The whole part of the mean of two whole numbers, whose sum may leave their type."""
+    """The whole part of the mean of two integers, whose sum may leave their type."""
     return (lhs & rhs) + ((lhs ^ rhs) >> 1)
 
 
@@ -405,10 +405,10 @@ ZOO = [
     Right(LogSum, "rows of minus infinities"),
     Right(to_even, "halves are rounded to even"),
     Right(softsign, "its limit at infinity"),
-    Right(log_magnitude, "a logarithm far out"),
+    Right(log_magnitude, "a logarithm far from 0"),
     Right(cube, "cubes overflow in half precision"),
-    Right(average_of_whole, "a mean of whole numbers whose sum would wrap"),
-    Right(sum_that_saturates, "whole numbers that stay at the ends"),
+    Right(average_of_whole, "a mean of integers whose sum would wrap"),
+    Right(sum_that_saturates, "integers that stay at the ends"),
     Right(FirstLargestPlace, "the first of equal ones"),
     Right(StableOrder, "equal ones keep their order"),
     Right(CentredProduct, "a sum of products that cancels exactly"),
@@ -422,7 +422,7 @@ ZOO = [
     Right(hypotenuse, "a length that does not overflow"),
     Right(gated, "saturates at both ends"),
     Right(LargestSoFar, "ties over a row"),
-    Right(remainder, "whole numbers of every type"),
+    Right(remainder, "integers of every type"),
     Right(Bins, "edges that are elements"),
     Right(LeastOfRow, "what is not a number stays"),
 ]

@@ -208,7 +208,7 @@ def _lengths(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozense
         every = [_renumbered(in_shapes, pairs, which, fixed) for which in (0, 1)]
         if all(_elements(prop, shapes) <= _MOST_ELEMENTS for shapes in every):
             return pairs
-    raise TraceError("its arrays have too many axes to be traced with lengths that can be told apart")
+    raise TraceError("its arrays have too many axes to be traced with lengths that can be distinguished")
 
 
 def _elements(prop: OperatorProperty, shapes: list[Shape]) -> int:

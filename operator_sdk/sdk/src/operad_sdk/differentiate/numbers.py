@@ -45,9 +45,7 @@ class NumberTrace:
         """The array of one element that a number is where it meets arrays that compute in a type."""
         dtype = self._dtype or dtype
         if dtype.kind in "iu" and type(number.value) is int:
-            raise TraceError(
-                "a whole number that changes meets arrays of whole numbers, which may not hold it"
-            )
+            raise TraceError("an integer that changes meets arrays of integers, which may not hold it")
         key = (number.text, dtype)
         if key not in self.inputs:
             self.inputs[key] = self._input_of(number.value, dtype)

@@ -2,7 +2,7 @@
 
 Python's `math` has them for one number at a time, at some 300 ns; here they are polynomials over whole
 arrays. All arithmetic is in float64, whatever the type of the array. The polynomials were made for this
-project in 60 digits: interpolation at Chebyshev points for the error functions, at whole numbers for
+project in 60 digits: interpolation at Chebyshev points for the error functions, at integers for
 Lanczos' sum.
 
 Source: the forms are those of Schonfelder, "Chebyshev expansions for the error and related functions",
@@ -95,7 +95,7 @@ def erfc(x: Array) -> Array:
 
 @_in_float64
 def gamma(x: Array) -> Array:
-    """The gamma function; NaN at negative whole numbers, an infinity of its sign at 0, exact at factorials.
+    """The gamma function; NaN at negative integers, an infinity of its sign at 0, exact at factorials.
 
     Below 0 by reflection: gamma(x) gamma(-x) = -pi / (x sin(pi x)).
     """
@@ -180,6 +180,6 @@ def _gamma_factors(x: Array) -> tuple[Array, Array]:
 
 
 def _sin_pi(x: Array) -> Array:
-    """sin(pi x), exact to the last digits also beside the whole numbers."""
+    """sin(pi x), exact to the last digits also beside the integers."""
     whole = np.rint(x)
     return np.where(whole % 2 == 0, 1.0, -1.0) * np.sin(math.pi * (x - whole))

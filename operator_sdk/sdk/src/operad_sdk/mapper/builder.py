@@ -74,7 +74,7 @@ class Builder:
         return self._constants[position]
 
     def constant(self, number: float, kind: str = "real") -> int:
-        """A constant. Whole numbers stay exact until the form is finished; truth values are of kind `bool`.
+        """A constant. Integers stay exact until the form is finished; booleans are of kind `bool`.
 
         Raises:
             MapperError: The number is no int, float or bool, or too large for a float.

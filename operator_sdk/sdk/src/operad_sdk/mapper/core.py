@@ -72,7 +72,7 @@ class Mapper:
         """Apply the function to every element of arrays that broadcast together.
 
         The first array decides the element type; numbers are cast to it, and the arithmetic and the
-        result have it too (float16 is computed in float32 and rounded once). A truth value is
+        result have it too (float16 is computed in float32 and rounded once). A boolean is
         written as 1 or 0.
 
         Args:
@@ -100,7 +100,7 @@ class Mapper:
     def bind(self, *args: Any, out: Any) -> Callable[[], Any]:
         """A call that does `map(*args, out=out)` again and again, with all checks made now.
 
-        The arrays are read and written anew by each call; numbers keep their present value.
+        The arrays are read and written again by each call; numbers keep their present value.
 
         Raises:
             DTypeError: As for `map`; `ShapeError` and `TypeError` likewise.
@@ -155,7 +155,7 @@ def slope_of(mapper: Mapper, wrt: int | str = 0) -> Mapper:
     takes (see `operad_sdk.mapper.slope`).
 
     Raises:
-        MapperError: There is no such argument, or the mapper returns a truth value.
+        MapperError: There is no such argument, or the mapper returns a boolean.
     """
     inputs = mapper.form.inputs
     if isinstance(wrt, str):

@@ -233,7 +233,7 @@ def _floor_divide(a: Value, b: Value, t: Precision) -> Value:
 
 
 def floor_quotient(a: Value, b: Value, m: Value) -> Value:
-    """Python's `//` by C's remainder: a whole number but for rounding, which is then made good.
+    """Python's `//` by C's remainder: an integer but for rounding, which is then made good.
 
     Source: what `float_floor_div` of CPython computes, without its branches.
     """

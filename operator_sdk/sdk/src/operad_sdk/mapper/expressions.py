@@ -105,7 +105,7 @@ class Expressions:
         return self.refuse(node, described(node))
 
     def condition(self, node: ast.expr, env: Environment) -> int:
-        """The position of a truth value."""
+        """The position of a boolean."""
         position = self.value(node, env)
         if self.builder.kind(position) != "bool":
             self.refuse(node, f"the number {ast.unparse(node)!r} as a condition (compare it, as in x != 0)")
@@ -234,8 +234,8 @@ class Expressions:
 
     def _real(self, node: ast.AST, position: int) -> int:
         if self.builder.kind(position) == "bool":
-            # NumPy's truth values know no minus, so the mapper would not run as plain Python.
-            self.refuse(node, "a truth value as a number (write where(condition, 1, 0))")
+            # NumPy's booleans know no minus, so the mapper would not run as plain Python.
+            self.refuse(node, "a boolean as a number (write where(condition, 1, 0))")
         return position
 
     def _as_number(self, position: int) -> int:
@@ -244,7 +244,7 @@ class Expressions:
         return self.builder.select(position, self.builder.constant(1), self.builder.constant(0))
 
     def select(self, condition: int, then: int, other: int) -> int:
-        """One of two values; a truth value beside a number becomes one."""
+        """One of two values; a boolean beside a number becomes one."""
         if self.builder.kind(then) != self.builder.kind(other):
             then, other = self._as_number(then), self._as_number(other)
         return self.builder.select(condition, then, other)

@@ -82,7 +82,7 @@ def gamma(x: Value, t: Precision) -> Value:
     whole = call("floor", wide)
     half = whole * 0.5
     reflected = math.pi / (size * _sine(wide)) / value
-    # sin(pi x) is below 0 where the whole number before x is odd.
+    # sin(pi x) is below 0 where the integer before x is odd.
     reflected = select(call("rint", half) == half, reflected, -reflected)
     is_below = wide < 0.0
     value = select(is_below, reflected, value)

@@ -124,12 +124,12 @@ def slope_form(form: ScalarForm, wrt: int = 0, *, result_name: str | None = None
             is then not computed again: the slope of tanh is 1 - y * y.
 
     Raises:
-        MapperError: There is no such input, or the form is a truth value, which has no slope.
+        MapperError: There is no such input, or the form is a boolean, which has no slope.
     """
     if not 0 <= wrt < len(form.inputs):
         raise MapperError(f"slope of {form.name!r}: no input {wrt}; it takes {', '.join(form.inputs)}")
     if form.kind == "bool":
-        raise MapperError(f"slope of {form.name!r}: it returns a truth value, which has no slope")
+        raise MapperError(f"slope of {form.name!r}: it returns a boolean, which has no slope")
     inputs = [*form.inputs, *([result_name] if result_name else [])]
     builder = Builder(f"{form.name}_slope_{form.inputs[wrt]}", inputs)
     values = [Value(builder, i) for i in builder.replay(form, range(len(form.inputs)))]

@@ -53,7 +53,7 @@ def digamma(x: float) -> float:
         tail = z * (1 / 240 - z * (1 / 132 - z * (691 / 32760 - z * (1 / 12))))
         value = log(y) - (0.5 / y + z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - tail))))
     if x < 0.0:
-        # From the nearest whole number, which keeps all digits of the distance beside a pole. Beyond 1/4
+        # From the nearest integer, which keeps all digits of the distance beside a pole. Beyond 1/4
         # the cotangent is the tangent of what is left to a half, which keeps those where it is small.
         r = x - floor(x + 0.5)
         is_far = abs(r) > 0.25

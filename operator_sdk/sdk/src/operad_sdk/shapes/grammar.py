@@ -62,7 +62,7 @@ class Item(NamedTuple):
         shape_text: The axes as written, with parentheses.
         is_train_only: Whether it may stay unwritten in prediction.
         is_state: Whether it is an auxiliary state.
-        takes_turns: Whether it is repeated in turns with the item before it.
+        takes_turns: Whether it is repeated alternately with the item before it.
     """
 
     name: str

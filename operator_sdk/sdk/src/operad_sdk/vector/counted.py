@@ -1,4 +1,4 @@
-"""Positions along axes as arrays: whole numbers that follow each other, which kernels read like any input.
+"""Positions along axes as arrays: integers that follow each other, which kernels read like any input.
 
 They broadcast along all other axes, so any order of rows, runs and lanes finds them.
 """

@@ -258,7 +258,7 @@ def _exponent(code: Writer, kind: str, args: list[str]) -> str:
     value, words, bits = _as_bits(code, kind, args[0])
     value = code.value(f"sub {words} {value}, {code.constant(bits, _ROOT_HALF[kind])}")
     value = code.value(f"ashr {words} {value}, {code.constant(bits, _FRACTION[kind])}")
-    # Added to the bits of the magic number, which is then subtracted, a whole number becomes a floating one.
+    # Added to the bits of the magic number, which is then subtracted, an integer becomes a floating one.
     magic, vector = code.constant(kind, _magic(kind)), code.vector(kind)
     value = code.value(f"add {words} {value}, {_as_bits(code, kind, magic)[0]}")
     return code.value(f"fsub {vector} {code.value(f'bitcast {words} {value} to {vector}')}, {magic}")

@@ -114,7 +114,7 @@ class Writer(CheckedAddresses):
         )
 
     def converted(self, kind: str, word: str) -> str:
-        """A vector of one whole number of 64 bits, in another element type."""
+        """A vector of one integer of 64 bits, in another element type."""
         if kind in FLOATS:
             return self.splat(kind, self.value(f"uitofp i64 {word} to {ELEMENTS[kind]}"))
         if BITS[kind] < 64:
@@ -154,7 +154,7 @@ class Writer(CheckedAddresses):
         """A pointer so many bytes further on."""
         return self.value(f"getelementptr i8, ptr {base}, i64 {offset}")
 
-    # whole numbers of 64 bits, which addresses are made of
+    # integers of 64 bits, which addresses are made of
 
     def word(self, pointer: str, number: int = 0) -> str:
         """Whole number that stands so many words behind a pointer."""
@@ -172,15 +172,15 @@ class Writer(CheckedAddresses):
         return found
 
     def pointer(self, word: str) -> str:
-        """A whole number as a pointer."""
+        """An integer as a pointer."""
         return self.value(f"inttoptr i64 {word} to ptr")
 
     def add(self, one: str, other: str | int) -> str:
-        """The sum of two whole numbers."""
+        """The sum of two integers."""
         return one if other == 0 else self.value(f"add i64 {one}, {other}")
 
     def multiply(self, one: str, other: str | int) -> str:
-        """The product of two whole numbers."""
+        """The product of two integers."""
         return one if other == 1 else self.value(f"mul i64 {one}, {other}")
 
     def counters(self, number: str, lengths: Sequence[str]) -> list[str]:
@@ -226,11 +226,11 @@ class Writer(CheckedAddresses):
         return self.value(f"icmp slt {self.vector(kind)} {self.numbers(kind=kind)}, {self.splat(kind, left)}")
 
     def numbers(self, first: int = 0, step: int = 1, kind: str = "int64") -> str:
-        """A vector of whole numbers that follow each other."""
+        """A vector of integers that follow each other."""
         return f"<{', '.join(f'{ELEMENTS[kind]} {first + i * step}' for i in range(self.lanes))}>"
 
     def counted(self, kind: str, first: str, number: int) -> str:
-        """A vector of whole numbers from `first` on, the `number`-th of such vectors."""
+        """A vector of integers from `first` on, the `number`-th of such vectors."""
         element, vector = ELEMENTS[kind], self.vector(kind)
         begin = self.splat(kind, first if BITS[kind] == 64 else self.value(f"trunc i64 {first} to {element}"))
         steps = ", ".join(f"{element} {number * self.lanes + i}" for i in range(self.lanes))

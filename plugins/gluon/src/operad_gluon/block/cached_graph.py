@@ -1,7 +1,7 @@
 """A block's graph as a compiled function of its inputs.
 
 Parameters are captured: the program reads their arrays by reference, so that a call names its inputs alone.
-Where a parameter gets other arrays, the function is compiled anew. What is only predicted goes another way,
+Where a parameter gets other arrays, the function is compiled again. What is only predicted goes another way,
 see `Predictor`.
 """
 
@@ -82,7 +82,7 @@ class CachedGraph:
         self._is_shown = callback is not None
 
     def _take_parameters(self) -> None:
-        """Compile anew if a parameter that is read here has other arrays than before."""
+        """Compile again if a parameter that is read here has other arrays than before."""
         count = replacements()  # read first: what is replaced meanwhile is seen at the next call
         held = [one.list_data() for one in self._sources if not isinstance(one, int)]
         if self._compiled is None or any(a is not b for a, b in zip(held, self._held, strict=True)):

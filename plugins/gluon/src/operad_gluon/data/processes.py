@@ -2,7 +2,7 @@
 
 Each process has a channel of its own, and its batches come in the order in which they were asked for. So no
 lock is shared between processes, and one that is killed stops no other. Refused: `multiprocessing.Pool`,
-which starts a killed process anew and waits for its batch until the time is over.
+which starts a killed process again and waits for its batch until the time is over.
 
 Processes end with the loader: it closes their channels. A process whose parent was killed finds that out
 where it waits, for the parent's end of the channel is closed then, or it has another parent.

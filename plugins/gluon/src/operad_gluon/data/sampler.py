@@ -45,7 +45,7 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """The numbers below `length` in a random order, drawn anew by `numpy.random` in every pass.
+    """The numbers below `length` in a random order, drawn again by `numpy.random` in every pass.
 
     Args:
         length: Number of samples.

@@ -12,14 +12,12 @@ from operad_mxnet.convert.report import Conversion
 
 @click.command(cls=Listing, result=Conversion)
 @click.argument("file")
+@click.option("--epoch", type=int, metavar="N", help="Epoch of the checkpoint, if there are several.")
 @click.option(
-    "--epoch", type=int, metavar="N", help="Which parameters of a checkpoint, where it has several."
-)
-@click.option(
-    "-o", "--out", metavar="OUT", help="Write the files anew: a path, or a prefix where FILE is one."
+    "-o", "--out", metavar="OUT", help="Write the updated model: a path, or a prefix if FILE is one."
 )
 def convert(file: str, epoch: int | None, out: str | None) -> Conversion:
-    """Say what the model in FILE uses and who provides it; with -o, bring its files up to date.
+    """Report the operators in FILE and the packages that provide them; with -o, update its files.
 
     FILE is a symbol (model-symbol.json), parameters (model-0001.params), or the prefix of both (model), of
     any version of MXNet. What is written loads here and in MXNet 1.9.1. Exits with 1 where an operator is

@@ -176,7 +176,7 @@ class Benchmark:
     type=click.IntRange(min=1),
     default=ROUNDS,
     show_default=True,
-    help="Turns of each.",
+    help="Rounds of timing.",
 )
 def bench(
     operator: str,

@@ -1,6 +1,6 @@
 """Baselines: `operad check --baseline FILE` fails for what is not known yet.
 
-A package that is checked for the first time may have findings that cannot all be mended at once. The file
+A package that is checked for the first time may have findings that cannot all be fixed at once. The file
 has a row for each operator with the ids that are known; it stands beside the source, and shrinks.
 """
 

@@ -57,7 +57,7 @@ def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--line", metavar="LINE", help="Shapes of a function's arguments and results: 'x:(N, D) -> y:(N)'."
 )
-@click.option("--gradient", metavar="FUNCTION", help="Gradient beside a function of --numpy.")
+@click.option("--gradient", metavar="FUNCTION", help="Gradient of the function of --numpy.")
 @click.option(
     "--plugin",
     "distributions",
@@ -70,35 +70,35 @@ def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--profile",
     type=click.Choice(["dev", "ci", "nightly"]),
-    help="How much to try; left out: what HYPOTHESIS_PROFILE names, else dev.",
+    help="How many examples to try; default: HYPOTHESIS_PROFILE, else dev.",
 )
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     metavar="FILE",
-    help="Write one self-contained page for a browser as well.",
+    help="Also write a self-contained HTML page.",
 )
 @click.option(
-    "--jobs", metavar="N", type=click.IntRange(min=1), help="Processes at once; left out: as many as cores."
+    "--jobs", metavar="N", type=click.IntRange(min=1), help="Parallel processes; default: one per core."
 )
 @click.option(
     "--limit",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="The longest that one operator may take; left out: 10 minutes, or more with a larger profile.",
+    help="Time limit per operator; default: 10 minutes, more with a larger profile.",
 )
 @click.option(
     "--strict",
     "is_strict",
     is_flag=True,
-    help="Fail for an exemption whose reason says nothing, a parameter tried at fewer values than it takes, "
+    help="Also fail for an exemption without a real reason, a parameter tried at too few values, "
     "a reference that is the operator's own code, and a kind of cases that is refused.",
 )
 @click.option(
     "--baseline",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Fail for what this file does not know; it is written where there is none.",
+    help="Fail only for findings that this file does not list; it is created if missing.",
 )
 @click.option(
     "--fix",
@@ -126,16 +126,16 @@ def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
     is_flag=False,
     flag_value=8,
     metavar="[N]",
-    help="Change the operators' own source in N places each, one at a time, and say which changes no check "
-    "notices; left out: 8.",
+    help="Mutation test: change each operator's source in N places, one at a time, and list changes that "
+    "no check notices; without N: 8.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="By which --mutate draws its changes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the changes of --mutate.")
 @click.option("--first", "until_red", is_flag=True, help="Stop checking an operator at its first red check.")
 @click.option(
     "--failed",
     "only_red",
     is_flag=True,
-    help="Only operators that were red when they were last checked: of those named, or of all.",
+    help="Check only operators that failed last time: among those named, or all.",
 )
 @click.option(
     "--into-wheel",

@@ -80,7 +80,7 @@ class Tuning:
 @shape_option
 @param_option
 def tune(operators: tuple[str, ...], shapes: list[Shape], params: dict[str, str]) -> Tuning:
-    """Measure the constants from which operad estimates times, on a machine that does nothing else.
+    """Measure the constants of operad's cost estimates, on an otherwise idle machine.
 
     With names of operators their kernels are measured too, on larger and larger arrays of made-up shapes, or
     of those given with one name. What was measured of other operators before is kept. Binding reads the file

@@ -1,4 +1,4 @@
-"""Operators of whole numbers that were reported to overflow, to round, or to count wrongly."""
+"""Operators of integers that were reported to overflow, to round, or to count wrongly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of elements: domains, kinks, slopes of zero almost everywhere, truth values."""
+"""Functions of elements: domains, kinks, slopes of zero almost everywhere, booleans."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ ZOO = [
     Right(hard_sigmoid, "two kinks, and flat beyond them"),
     Right(far_ramp, "flat wherever examples are likely to be"),
     Right(sign, "steps without a gradient"),
-    Right(IsPositive, "truth values of numbers"),
+    Right(IsPositive, "booleans of numbers"),
     Right(IsFinite, "NaN and infinities are answers"),
     Right(EntropyTerm, "0 log 0 is 0"),
 ]

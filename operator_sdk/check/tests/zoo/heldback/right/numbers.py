@@ -1,4 +1,4 @@
-"""Functions of elements: jumps, whole numbers, element types, vanishing tails."""
+"""Functions of elements: jumps, integers, element types, vanishing tails."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class RecurrentTanh(InFloat64):
 
 @operator("zoo_right_counts")
 class Counts(OperatorProperty):
-    """How often each whole number below a bound occurs."""
+    """How often each integer below a bound occurs."""
 
     accepts = "integer"
     bound = param(int, 4, ge=1, le=8, doc="One above the largest that is counted.")

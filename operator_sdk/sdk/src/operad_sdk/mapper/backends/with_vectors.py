@@ -74,7 +74,7 @@ def _run_buffered(
 @lru_cache(maxsize=4096)
 def kernel(form: ScalarForm, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -> Bind:
     """The function that binds a number of elements, contiguous operands and output to a call."""
-    if form.kind == "bool":  # a truth value is written as 1 or 0
+    if form.kind == "bool":  # a boolean is written as 1 or 0
         cast = Instruction("cast", (form.result,), "real")
         result = form.results[0]._replace(position=len(form.instructions))
         form = ScalarForm(form.name, form.inputs, (*form.instructions, cast), (result,))

@@ -78,7 +78,7 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         self.best = worst(self.monitor_op) if self.baseline is None else self.baseline
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Begin anew."""
+        """Start over."""
         self._begin()
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:

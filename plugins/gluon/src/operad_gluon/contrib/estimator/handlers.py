@@ -59,7 +59,7 @@ class MetricHandler(EpochBegin, BatchEnd):
         self.priority = priority
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Begin anew."""
+        """Start over."""
         for metric in self.metrics:
             metric.reset()
 
