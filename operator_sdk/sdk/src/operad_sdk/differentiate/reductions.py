@@ -48,8 +48,8 @@ _prod = Primitive(
     form="prod",
 )
 _cumsum = Primitive(
-    lambda x, axis: blocked_cumsum(x, axis),
-    lambda g, y, x, axis: np.flip(np.cumsum(np.flip(g, axis), axis=axis), axis),
+    blocked_cumsum,
+    lambda g, y, x, axis, is_backwards=False: _cumsum(g, axis, is_backwards=not is_backwards),
     form="cumsum",
 )
 
