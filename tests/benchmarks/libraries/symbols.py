@@ -22,7 +22,7 @@ def makers(mx: Any) -> dict[str, Callable[..., Any]]:
     def of(make: Callable[..., Any]) -> Callable[..., Any]:
         return lambda **options: make(mx, **options)
 
-    made = (step, chain, tanh_chain, dcgan, fit, bind_chain, bind_task, planned_task, planned_tanh_chain)
+    made = (step, predict, chain, tanh_chain, dcgan, fit, bind_chain, bind_task, planned_task, planned_tanh_chain)
     return {make.__name__: of(make) for make in made}
 
 
@@ -72,8 +72,9 @@ class Layers:
     def sigmoid(self, data: Any) -> Any:
         return self._sym.Activation(data, act_type="sigmoid")
 
-    def max_pool(self, data: Any) -> Any:
-        return self._sym.Pooling(data, kernel=(2, 2), stride=(2, 2), pool_type="max")
+    def max_pool(self, data: Any, kernel: int = 2, stride: int = 2, pad: int = 0) -> Any:
+        kernels = {"kernel": (kernel,) * 2, "stride": (stride,) * 2, "pad": (pad,) * 2}
+        return self._sym.Pooling(data, pool_type="max", **kernels)
 
     def mean_pool(self, data: Any) -> Any:
         return self._sym.Pooling(data, global_pool=True, kernel=(1, 1), pool_type="avg")
@@ -153,6 +154,27 @@ def step(mx: Any, task: str) -> Work:
         wait()
 
     return Work(run_whole, check=_checked(whole, names, run_whole), beside={"three calls": run})
+
+
+def predict(mx: Any, task: str) -> Work:
+    """The network alone, bound without gradients."""
+    chosen = TASKS[task]
+    net = chosen.network(Layers(mx), **_variables(mx, chosen.shapes))[0]
+    executor = net.simple_bind(mx.cpu(), grad_req="null", **chosen.shapes)
+    given = {**chosen.parameters, **chosen.inputs()}
+    for name, array in executor.arg_dict.items():
+        array[:] = given[name]
+    _reset_states(executor)
+
+    def run() -> None:
+        executor.forward(is_train=False)
+        mx.nd.waitall()
+
+    def check() -> dict[str, float]:
+        run()
+        return {"output": float(np.abs(executor.outputs[0].asnumpy()).mean())}
+
+    return Work(run, check=check)
 
 
 def _checked(executor: Any, names: list[str], run: Callable[[], None]) -> Callable[[], dict[str, float]]:
