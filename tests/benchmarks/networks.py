@@ -2,8 +2,9 @@
 
 A network calls `layers`, which a library gives: `dense(data, name, inputs, outputs)`, `conv(data, name,
 inputs, outputs, kernel, stride, pad, bias)`, `deconv(...)`, `batch_norm(data, name, channels)`, `relu`,
-`tanh`, `sigmoid`, `max_pool(data, kernel, stride, pad)`, `mean_pool` (over all pixels), `flatten`, `reshape(data, shape)` of a
-sample and `split(data, parts)`. A parameter belongs to its layer's name, and layers of one name share it.
+`tanh`, `sigmoid`, `max_pool(data, kernel, stride, pad)`, `mean_pool` (over all pixels), `flatten`,
+`reshape(data, shape)` of a sample and `split(data, parts)`. A parameter belongs to its layer's name, and
+layers of one name share it.
 Layouts are (outputs, inputs, ...) and channels first, which MXNet, operad and PyTorch have in common.
 """
 

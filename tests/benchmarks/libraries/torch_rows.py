@@ -22,8 +22,8 @@ from tests.benchmarks.work import Work, chosen, repeated
 def makers(_: Any) -> dict[str, Callable[..., Work]]:
     """Makers of rows, by name."""
     made = (
-        step, predict, fit, chain, tanh_chain, dcgan, call, large_call, recorded, rowwise, batch_norm, group_norm,
-        rnn, take, embedding_gradient, topk,
+        step, predict, fit, chain, tanh_chain, dcgan, call, large_call, recorded, rowwise, batch_norm,
+        group_norm, rnn, take, embedding_gradient, topk,
     )  # fmt: skip
     return {make.__name__: make for make in made}
 
