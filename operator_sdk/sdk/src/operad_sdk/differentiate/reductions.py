@@ -47,7 +47,7 @@ _prod = Primitive(
     lambda g, y, x, axis, keepdims: _repeated(g * y, x, axis) / x,
     form="prod",
 )
-_cumsum = Primitive(
+_cumsum: Primitive = Primitive(
     blocked_cumsum,
     lambda g, y, x, axis, is_backwards=False: _cumsum(g, axis, is_backwards=not is_backwards),
     form="cumsum",
