@@ -2,8 +2,9 @@
 
 A network calls `layers`, which a library gives: `dense(data, name, inputs, outputs)`, `conv(data, name,
 inputs, outputs, kernel, stride, pad, bias)`, `deconv(...)`, `batch_norm(data, name, channels)`, `relu`,
-`tanh`, `sigmoid`, `max_pool` (2x2), `mean_pool` (over all pixels), `flatten`, `reshape(data, shape)` of a
-sample and `split(data, parts)`. A parameter belongs to its layer's name, and layers of one name share it.
+`tanh`, `sigmoid`, `max_pool(data, kernel, stride, pad)`, `mean_pool` (over all pixels), `flatten`,
+`reshape(data, shape)` of a sample and `split(data, parts)`. A parameter belongs to its layer's name, and
+layers of one name share it.
 Layouts are (outputs, inputs, ...) and channels first, which MXNet, operad and PyTorch have in common.
 """
 
@@ -62,6 +63,36 @@ def resnet20(layers: Any, data: Any) -> list[Any]:
                 data = normalized(data, f"{name}_skip", inputs, filters, 1, stride)
             data, inputs = layers.relu(data + inner), filters
     return [layers.dense(layers.flatten(layers.mean_pool(data)), "fc", 64, CLASSES)]
+
+
+def resnet(layers: Any, data: Any, blocks: tuple[int, ...], bottleneck: bool) -> list[Any]:
+    """ResNet for images of 224x224, with 1,000 classes; the stride is that of the 3x3 convolution.
+
+    Source: He et al., section 4.1 and table 1.
+    """
+
+    def normalized(data: Any, name: str, inputs: int, outputs: int, kernel: int, stride: int = 1) -> Any:
+        data = layers.conv(data, name, inputs, outputs, kernel, stride, kernel // 2, bias=False)
+        return layers.batch_norm(data, f"{name}_bn", outputs)
+
+    data = layers.relu(normalized(data, "stem", 3, 64, 7, 2))
+    data, inputs = layers.max_pool(data, 3, 2, 1), 64
+    for stage, count in enumerate(blocks):
+        filters = 64 << stage
+        outputs = 4 * filters if bottleneck else filters
+        for block in range(count):
+            name, stride = f"stage{stage}_block{block}", 2 if stage and not block else 1
+            if bottleneck:
+                inner = layers.relu(normalized(data, f"{name}_a", inputs, filters, 1))
+                inner = layers.relu(normalized(inner, f"{name}_b", filters, filters, 3, stride))
+                inner = normalized(inner, f"{name}_c", filters, outputs, 1)
+            else:
+                inner = layers.relu(normalized(data, f"{name}_a", inputs, filters, 3, stride))
+                inner = normalized(inner, f"{name}_b", filters, filters, 3)
+            if inputs != outputs:
+                data = normalized(data, f"{name}_skip", inputs, outputs, 1, stride)
+            data, inputs = layers.relu(data + inner), outputs
+    return [layers.dense(layers.flatten(layers.mean_pool(data)), "fc", inputs, 1000)]
 
 
 def fine_tuned(layers: Any, data: Any) -> list[Any]:
@@ -181,6 +212,13 @@ TASKS = {
     "lenet": Task(lenet, {"data": (64, 1, 28, 28)}),
     "resnet20": Task(resnet20, {"data": (32, 3, 32, 32)}),
     "lstm": lstm_task(35, 200, 32),
+    **{
+        f"{name}, batch {batch}": Task(
+            partial(resnet, blocks=blocks, bottleneck=bottleneck), {"data": (batch, 3, 224, 224)}
+        )
+        for name, blocks, bottleneck in (("resnet18", (2, 2, 2, 2), False), ("resnet50", (3, 4, 6, 3), True))
+        for batch in (1, 8)
+    },
     "fine-tuning": Task(fine_tuned, {"data": (32, 3, 32, 32)}, frozen=("conv",)),
 }
 

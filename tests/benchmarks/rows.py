@@ -95,6 +95,15 @@ def _training() -> list[Row]:
     ]  # fmt: skip
 
 
+def _prediction() -> list[Row]:
+    return [
+        Row(f"ResNet-{depth}, 3x224x224, batch {batch}", "prediction", "predict",
+            {"task": f"resnet{depth}, batch {batch}"})
+        for depth in (18, 50)
+        for batch in (1, 8)
+    ]  # fmt: skip
+
+
 def _operators() -> list[Row]:
     passes = (("forward", False), ("forward + backward", True))
     rowwise = [
@@ -217,6 +226,7 @@ def _own() -> list[Row]:
 ROWS = [
     *_dispatch(),
     *_training(),
+    *_prediction(),
     *_operators(),
     *_authors(),
     *_recurrent(),

@@ -102,3 +102,31 @@ def test_prefixes_are_those_of_numpy(dtype) -> None:
         assert blocked_cumsum(x, axis, out=out) is out
         np.testing.assert_array_equal(out, expected)
     assert blocked_cumsum(np.zeros((0, 3), dtype), 0).shape == (0, 3)
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize("shape", [(9001,), (3, 5000), (40, 17, 30), (5000, 3), (130, 1, 513), (2, 9, 1000)])
+@pytest.mark.parametrize("is_backwards", [False, True])
+def test_prefixes_of_large_arrays_are_rounded_once(shape, is_backwards, drawn_seed) -> None:
+    x = np.random.default_rng(drawn_seed).standard_normal(shape).astype(np.float32)
+    for axis in range(x.ndim):
+        for layout in (x, np.flip(x, axis), np.asfortranarray(x)):
+            given_ = np.flip(layout, axis) if is_backwards else layout
+            want = np.cumsum(given_, axis, np.float64).astype(np.float32)
+            want = np.flip(want, axis) if is_backwards else want
+            found = blocked_cumsum(layout, axis, is_backwards=is_backwards)
+            np.testing.assert_allclose(found, want, rtol=6e-8, atol=1e-12)
+            out = np.empty(shape, np.float32, order="F")
+            assert blocked_cumsum(layout, axis, out=out, is_backwards=is_backwards) is out
+            np.testing.assert_array_equal(out, found)
+
+
+def test_prefixes_of_large_arrays_keep_zeros_infinities_and_nan_apart() -> None:
+    x = np.full(10_000, -0.0, np.float32)
+    assert np.signbit(blocked_cumsum(x)).all()
+    x[5000], x[7000] = np.inf, -np.inf
+    with np.errstate(invalid="ignore"):
+        found = blocked_cumsum(x)
+    assert (found[:5000] == 0).all()
+    assert (found[5000:7000] == np.inf).all()
+    assert np.isnan(found[7000:]).all()

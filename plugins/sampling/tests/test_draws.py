@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 import operad as od
 from operad.errors import ParamError, ShapeError
 from operad_check.testing import check_forward
+from operad_sampling import normal
+from operad_sampling.draws import fill_normal
 from operad_sampling.from_numbers import random_normal_like
+from operad_sdk.vector import reason_against
 
 FAMILIES = [
     *("uniform", "normal", "gamma", "exponential", "poisson"),
@@ -216,3 +220,38 @@ def test_no_gradient_flows() -> None:
 
 def test_all_requests_of_an_output_are_kept() -> None:
     check_forward(random_normal_like, [np.zeros((3, 4), np.float32)])
+
+
+def _words(number: int) -> np.ndarray:
+    ends = np.array([0, 1, 2**30, 2**31 - 1, -1, -2, -(2**30), -(2**31)], np.int32)
+    return np.concatenate([ends, np.random.default_rng(number).integers(-(2**31), 2**31, 9000, np.int32)])
+
+
+def test_normal_numbers_of_words_are_their_quantiles(drawn_seed: int) -> None:
+    words = _words(drawn_seed)
+    low = np.where(words < 0, -1 - words.astype(np.int64), words)
+    expected = -np.sign(words + 0.5) * special.ndtri((low + 0.5) / 2**32)
+    found = normal.by_numpy([words, np.zeros(1, np.float32), np.ones(1, np.float32)])
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=5e-6)
+
+
+@pytest.mark.skipif(bool(reason_against()), reason="there is no vector code")
+def test_normal_numbers_have_the_same_bits_with_and_without_vector_code(
+    monkeypatch: pytest.MonkeyPatch, drawn_seed: int
+) -> None:
+    def drawn() -> np.ndarray:
+        out = np.empty(20_001, np.float32)
+        fill_normal(np.random.Generator(np.random.Philox(drawn_seed)), out, 0.3, 1.7)
+        return out
+
+    with_vectors = drawn()
+    monkeypatch.setattr("operad_sdk.vector.reason_against", lambda: "switched off here")
+    np.testing.assert_array_equal(drawn(), with_vectors)
+
+
+def test_few_normal_numbers_are_numpys() -> None:
+    one, other = (np.random.Generator(np.random.Philox(3)) for _ in range(2))
+    out = np.empty(normal.LEAST - 1, np.float32)
+    fill_normal(one, out, 0.0, 1.0)
+    np.testing.assert_array_equal(out, other.standard_normal(out.size, np.float32))

@@ -24,15 +24,15 @@ Values = dict  # of arrays, by name
 
 def makers(_: Any) -> dict[str, Callable[..., Work]]:
     """Makers of rows, by name; calls that change an array are not JAX's."""
-    made = (step, fit, chain, tanh_chain, dcgan, call, large_call, rowwise, batch_norm, take, topk)
+    made = (step, predict, fit, chain, tanh_chain, dcgan, call, large_call, rowwise, batch_norm, take, topk)
     return {make.__name__: make for make in made}
 
 
 class Layers:
     """The layers of `tests.benchmarks.networks`, with arrays by name; keeps the new moving averages."""
 
-    def __init__(self, parameters: Values, states: Values) -> None:
-        self._of = parameters
+    def __init__(self, parameters: Values, states: Values, training: bool = True) -> None:
+        self._of, self._training = parameters, training
         self.states = dict(states)
 
     def dense(self, data: Any, name: str, inputs: int, outputs: int) -> Any:
@@ -59,13 +59,17 @@ class Layers:
         )  # fmt: skip
 
     def batch_norm(self, data: Any, name: str, channels: int) -> Any:
-        output, mean, var = _normalized(data, self._of[f"{name}_gamma"], self._of[f"{name}_beta"])
+        given = self._of[f"{name}_gamma"], self._of[f"{name}_beta"]
+        if not self._training:
+            return _scaled(data, self.states[f"{name}_mean"], self.states[f"{name}_var"], *given)
+        output, mean, var = _normalized(data, *given)
         for end, new in ((f"{name}_mean", mean), (f"{name}_var", var)):
             self.states[end] = 0.9 * self.states[end] + 0.1 * lax.stop_gradient(new)
         return output
 
-    def max_pool(self, data: Any) -> Any:
-        return lax.reduce_window(data, -jnp.inf, lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+    def max_pool(self, data: Any, kernel: int = 2, stride: int = 2, pad: int = 0) -> Any:
+        sizes, border = (1, 1, kernel, kernel), [(0, 0)] * 2 + [(pad, pad)] * 2
+        return lax.reduce_window(data, -jnp.inf, lax.max, sizes, (1, 1, stride, stride), border)
 
     def mean_pool(self, data: Any) -> Any:
         return data.mean((2, 3))
@@ -84,8 +88,12 @@ class Layers:
 
 def _normalized(data: Any, gamma: Any, beta: Any) -> tuple[Any, Any, Any]:
     mean, var = data.mean((0, 2, 3)), data.var((0, 2, 3))
+    return _scaled(data, mean, var, gamma, beta), mean, var
+
+
+def _scaled(data: Any, mean: Any, var: Any, gamma: Any, beta: Any) -> Any:
     scale = gamma * lax.rsqrt(var + 1e-5)
-    return data * scale[:, None, None] + (beta - mean * scale)[:, None, None], mean, var
+    return data * scale[:, None, None] + (beta - mean * scale)[:, None, None]
 
 
 def _cross_entropy(logits: Any, label: Any) -> Any:
@@ -167,6 +175,23 @@ def step(task: str) -> Work:
     looped = partial(_scanned_lstm, **chosen_task.network.keywords) if task == "lstm" else None
     training = _Training(chosen_task, looped)
     return Work(training, check=training.check)
+
+
+def predict(task: str) -> Work:
+    """The network alone, as one compiled function."""
+    chosen_task = TASKS[task]
+    values = chosen_task.parameters
+    parameters, states = _arrays(values), _first_states(values)
+    inputs = _arrays(chosen_task.inputs())
+
+    @jax.jit
+    def network(parameters: Values, states: Values, inputs: Values) -> Any:
+        return chosen_task.network(Layers(parameters, states, training=False), **inputs)[0]
+
+    def run() -> Any:
+        return network(parameters, states, inputs).block_until_ready()
+
+    return Work(run, check=lambda: {"output": float(jnp.abs(run()).mean())})
 
 
 def fit(task: str) -> Work:

@@ -22,7 +22,18 @@ def makers(mx: Any) -> dict[str, Callable[..., Any]]:
     def of(make: Callable[..., Any]) -> Callable[..., Any]:
         return lambda **options: make(mx, **options)
 
-    made = (step, chain, tanh_chain, dcgan, fit, bind_chain, bind_task, planned_task, planned_tanh_chain)
+    made = (
+        step,
+        predict,
+        chain,
+        tanh_chain,
+        dcgan,
+        fit,
+        bind_chain,
+        bind_task,
+        planned_task,
+        planned_tanh_chain,
+    )
     return {make.__name__: of(make) for make in made}
 
 
@@ -72,8 +83,9 @@ class Layers:
     def sigmoid(self, data: Any) -> Any:
         return self._sym.Activation(data, act_type="sigmoid")
 
-    def max_pool(self, data: Any) -> Any:
-        return self._sym.Pooling(data, kernel=(2, 2), stride=(2, 2), pool_type="max")
+    def max_pool(self, data: Any, kernel: int = 2, stride: int = 2, pad: int = 0) -> Any:
+        kernels = {"kernel": (kernel,) * 2, "stride": (stride,) * 2, "pad": (pad,) * 2}
+        return self._sym.Pooling(data, pool_type="max", **kernels)
 
     def mean_pool(self, data: Any) -> Any:
         return self._sym.Pooling(data, global_pool=True, kernel=(1, 1), pool_type="avg")
@@ -117,14 +129,13 @@ def bound(mx: Any, task: Task, request: str = "write") -> tuple[Any, list[str]]:
     requests = {name: request if name in trained else "null" for name in net.list_arguments()}
     executor = net.simple_bind(mx.cpu(), grad_req=requests, **task.shapes)
     labels = {_label(i): label for i, label in enumerate(task.labels())}
-    given = {**parameters, **task.inputs(), **labels}
-    for name, array in executor.arg_dict.items():
-        array[:] = given[name]
-    _reset_states(executor)
+    _fill(executor, {**parameters, **task.inputs(), **labels})
     return executor, trained
 
 
-def _reset_states(executor: Any) -> None:
+def _fill(executor: Any, given: dict[str, np.ndarray]) -> None:
+    for name, array in executor.arg_dict.items():
+        array[:] = given[name]
     for name, array in executor.aux_dict.items():
         array[:] = 1.0 if name.endswith("var") else 0.0
 
@@ -153,6 +164,24 @@ def step(mx: Any, task: str) -> Work:
         wait()
 
     return Work(run_whole, check=_checked(whole, names, run_whole), beside={"three calls": run})
+
+
+def predict(mx: Any, task: str) -> Work:
+    """The network alone, bound without gradients."""
+    chosen = TASKS[task]
+    net = chosen.network(Layers(mx), **_variables(mx, chosen.shapes))[0]
+    executor = net.simple_bind(mx.cpu(), grad_req="null", **chosen.shapes)
+    _fill(executor, {**chosen.parameters, **chosen.inputs()})
+
+    def run() -> None:
+        executor.forward(is_train=False)
+        mx.nd.waitall()
+
+    def check() -> dict[str, float]:
+        run()
+        return {"output": float(np.abs(executor.outputs[0].asnumpy()).mean())}
+
+    return Work(run, check=check)
 
 
 def _checked(executor: Any, names: list[str], run: Callable[[], None]) -> Callable[[], dict[str, float]]:
@@ -263,9 +292,7 @@ def dcgan(mx: Any) -> Work:
     symbol = networks.generator(Layers(mx), mx.sym.var("noise"))
     requests = {**dict.fromkeys(names, "write"), "noise": "null"}
     generator = symbol.simple_bind(mx.cpu(), grad_req=requests, noise=noise.shape)
-    for name, array in generator.arg_dict.items():
-        array[:] = noise if name == "noise" else start[name]
-    _reset_states(generator)
+    _fill(generator, {**start, "noise": noise})
     other = _Discriminator(mx, {name: value for name, value in start.items() if name[0] == "d"}, images)
     made = {name: (generator.arg_dict[name], generator.grad_dict[name]) for name in names}
     rate = LEARNING_RATE / len(images)

@@ -22,8 +22,8 @@ from tests.benchmarks.work import Work, chosen, repeated
 def makers(_: Any) -> dict[str, Callable[..., Work]]:
     """Makers of rows, by name."""
     made = (
-        step, fit, chain, tanh_chain, dcgan, call, large_call, recorded, rowwise, batch_norm, group_norm,
-        rnn, take, embedding_gradient, topk,
+        step, predict, fit, chain, tanh_chain, dcgan, call, large_call, recorded, rowwise, batch_norm,
+        group_norm, rnn, take, embedding_gradient, topk,
     )  # fmt: skip
     return {make.__name__: make for make in made}
 
@@ -31,8 +31,8 @@ def makers(_: Any) -> dict[str, Callable[..., Work]]:
 class Layers:
     """The layers of `tests.benchmarks.networks`, with the parameters' tensors by name."""
 
-    def __init__(self, parameters: dict[str, Any]) -> None:
-        self._of = parameters
+    def __init__(self, parameters: dict[str, Any], training: bool = True) -> None:
+        self._of, self._training = parameters, training
         self._states: dict[str, Any] = {}
 
     def dense(self, data: Any, name: str, inputs: int, outputs: int) -> Any:
@@ -53,10 +53,10 @@ class Layers:
         if name not in self._states:
             self._states[name] = torch.zeros(channels), torch.ones(channels)
         gamma, beta = self._of[f"{name}_gamma"], self._of[f"{name}_beta"]
-        return functional.batch_norm(data, *self._states[name], gamma, beta, True, 0.1, 1e-5)
+        return functional.batch_norm(data, *self._states[name], gamma, beta, self._training, 0.1, 1e-5)
 
-    def max_pool(self, data: Any) -> Any:
-        return functional.max_pool2d(data, 2)
+    def max_pool(self, data: Any, kernel: int = 2, stride: int = 2, pad: int = 0) -> Any:
+        return functional.max_pool2d(data, kernel, stride, pad)
 
     def mean_pool(self, data: Any) -> Any:
         return functional.adaptive_avg_pool2d(data, 1)
@@ -115,6 +115,14 @@ def step(task: str) -> Work:
     """Forward, backward and `torch.optim.SGD`; of recurrent networks also with `nn.LSTM`."""
     run, check, _ = _training_step(TASKS[task])
     return Work(run, check=check, beside={"nn.LSTM": _whole_lstm(TASKS[task])} if task == "lstm" else {})
+
+
+def predict(task: str) -> Work:
+    """The network alone, without gradients."""
+    chosen_task = TASKS[task]
+    layers = Layers(_leaves(chosen_task.parameters, lambda _: False), training=False)
+    inputs = {name: torch.from_numpy(value) for name, value in chosen_task.inputs().items()}
+    return without_gradients(lambda: chosen_task.network(layers, **inputs)[0])
 
 
 def _whole_lstm(task: Task) -> Callable[[], None]:

@@ -24,7 +24,8 @@ from typing import Any, Final
 import numpy as np
 
 from operad.engine import run_single
-from operad.operator import Array
+from operad.first_use import import_module
+from operad.operator import Array, OpContext
 
 ADDED_IN_A_ROW: Final = 128
 """Additions in the operands' type that one result may have behind it, at most."""
@@ -35,6 +36,8 @@ _FEW: Final = 64
 """Rows that NumPy adds one by one, in one call: to within 1e-6, if they are equal."""
 _WIDE_ROW: Final = 2048
 """Elements from which a row is worth a call of a loop."""
+PREFIXES_IN_VECTORS: Final = 1 << 13
+"""Prefixes from which vector code computes them."""
 _PREFIXES: Final = 1 << 14
 """Prefixes that are computed at a time, in double precision."""
 _DOUBLE: Final = np.dtype(np.float64)
@@ -79,12 +82,22 @@ def blocked_sum(
         return out
 
 
-def blocked_cumsum(x: Array, axis: int | None = None, *, dtype: Any = None, out: Array | None = None) -> Any:
+def blocked_cumsum(
+    x: Array,
+    axis: int | None = None,
+    *,
+    dtype: Any = None,
+    out: Array | None = None,
+    is_backwards: bool = False,
+    op_ctx: OpContext | None = None,
+) -> Any:
     """`numpy.cumsum` with all sums of single precision added in double, and each rounded once.
 
     Args:
         x: Of any type and layout; of others, and on devices, these are their own sums.
         axis: As for `numpy.cumsum`, as are the others.
+        is_backwards: Whether sums begin at the last element.
+        op_ctx: Whose threads compute parts of large arrays; None: the calling thread alone.
 
     Example:
         >>> import numpy as np
@@ -92,13 +105,37 @@ def blocked_cumsum(x: Array, axis: int | None = None, *, dtype: Any = None, out:
         >>> blocked_cumsum(np.full(1_000_000, 0.1, "float32"))[-1]
         np.float32(100000.0)
     """
-    is_own = type(x) is not np.ndarray or (x.dtype if dtype is None else np.dtype(dtype)) != np.float32
-    if is_own or not x.size:
-        return np.cumsum(x, axis=axis, **_given(dtype=dtype, out=out))
     x, axis = (x.reshape(-1), 0) if axis is None else (x, axis % x.ndim)
-    found = np.empty(x.shape, np.float32) if out is None else out
-    with np.errstate(over="ignore"):
-        _fill_prefixes(x, axis, found)
+    is_plain = type(x) is np.ndarray
+    is_single = is_plain and bool(x.size) and (x.dtype if dtype is None else np.dtype(dtype)) == np.float32
+    if is_single and out is None and x.strides[axis] < 0:  # read as it lies
+        own, turned = np.flip(x, axis), not is_backwards
+        found = blocked_cumsum(own, axis, dtype=dtype, is_backwards=turned, op_ctx=op_ctx)
+        return np.flip(found, axis)
+    if is_single and x.size >= PREFIXES_IN_VECTORS and _has_vectors():
+        is_target = out is not None and out.dtype == np.float32 and out.flags.c_contiguous
+        found = out if is_target else np.empty(x.shape, np.float32)
+        fill = import_module("operad_sdk.vector.prefixes").fill_prefixes
+        given = np.ascontiguousarray(x, np.float32)
+        fill(given, axis, found, is_backwards=is_backwards, op_ctx=op_ctx)
+    else:
+        x = np.flip(x, axis) if is_backwards else x
+        target = out if is_plain and not is_backwards else None
+        if is_single:
+            found = np.empty(x.shape, np.float32) if target is None else target
+            with np.errstate(over="ignore"):
+                _fill_prefixes(x, axis, found)
+        else:
+            found = np.cumsum(x, axis=axis, **_given(dtype=dtype, out=target))
+        found = np.flip(found, axis) if is_backwards else found
+    if out is None or found is out:
+        return found
+    out[...] = found
+    return out
+
+
+def _has_vectors() -> bool:
+    found: bool = import_module("operad_sdk.vector.machine").reason_against() is None
     return found
 
 

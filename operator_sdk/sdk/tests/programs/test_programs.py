@@ -153,6 +153,25 @@ def test_a_step_without_a_form_stands_between_kernels():
     assert [type(step) for step in steps] == [KernelStep, CallStep, KernelStep]
 
 
+def test_prefix_sums_are_in_vector_code_and_keep_their_type(drawn_seed):
+    def of_both(x):
+        return [
+            np.cumsum(x * 2, 0),
+            np.flip(np.cumsum(np.flip(x, 1), 1), 1),
+            np.cumsum((x > 0).astype("int8")),
+        ]
+
+    made = traced(of_both, [(90, 110)], "float32", always=False)
+    assert made.explained().count("prefix sums") == 3
+    x = np.random.default_rng(drawn_seed).standard_normal((90, 110)).astype("float32")
+    expected = of_both(x)
+    targets = [np.empty(shape, dtype) for shape, dtype in made.specs]
+    made.run(CONTEXT, [x], (0, 1, 2), targets)
+    for target, want in zip(targets, expected, strict=True):
+        assert target.dtype == want.dtype
+        np.testing.assert_allclose(target, want, atol=1e-4)
+
+
 def test_an_array_is_copied_for_the_one_write_behind_which_it_is_needed():
     def function(x):
         made = np.abs(x) + 1

@@ -30,6 +30,7 @@ from operad_sdk.vector import (
     tiled_product,
 )
 from operad_sdk.vector import tiles as products
+from operad_sdk.vector.prefixes import fill_prefixes
 from operad_sdk.vector.team import has_team
 from operator_sdk.sdk.tests.programs.test_programs import traced
 from operator_sdk.sdk.tests.vector.guarded import guarded
@@ -188,6 +189,17 @@ def a_product_of_a_packed_matrix(arrays, length, dtype):
     return [out, packed.copy()]
 
 
+def prefixes(arrays, length, dtype):
+    found = []
+    for axis in (0, 1, 2):
+        for is_backwards in (False, True):
+            given = arrays.given(3, 5, length, dtype="float32", way="one piece")
+            found.append(arrays.empty(3, 5, length, dtype="float32", way="one piece"))
+            if length:
+                fill_prefixes(given, axis, found[-1], is_backwards=is_backwards, op_ctx=context(arrays))
+    return found
+
+
 def add_and_curve(sums, more):
     return (np.tanh(sums) + more,)
 
@@ -243,7 +255,7 @@ KINDS = {
     kind.__name__: kind
     for kind in (
         over_elements, of_several_types, of_rows, of_rows_to_one, of_columns, a_product,
-        a_product_of_a_packed_matrix, some_steps, a_traced_program, a_program_in_tiles,
+        a_product_of_a_packed_matrix, some_steps, a_traced_program, a_program_in_tiles, prefixes,
     )
 }  # fmt: skip
 LEAST = dict.fromkeys(list(KINDS)[5:], 1)

@@ -11,6 +11,7 @@ from operad_sdk import (
     Array,
     Contract,
     DType,
+    OpContext,
     OperatorProperty,
     Shape,
     ShapeError,
@@ -68,14 +69,16 @@ class CumSum(OperatorProperty):
 
     promote = counted
 
-    def forward(a: Array, axis: int | None, output: Array) -> None:
+    def forward(a: Array, op_ctx: OpContext, axis: int | None, output: Array) -> None:
         """Add up."""
-        blocked_cumsum(a, axis, dtype=output.dtype, out=output)
+        blocked_cumsum(a, axis, dtype=output.dtype, out=output, op_ctx=op_ctx)
 
-    def a_grad(output_grad: Array, axis: int | None, a_grad: Array) -> None:
+    def a_grad(output_grad: Array, op_ctx: OpContext, axis: int | None, a_grad: Array) -> None:
         """The sums from the other end: `dy_j/dx_i = 1` for j >= i."""
-        sums = blocked_cumsum(np.flip(output_grad, axis or 0), axis or 0)
-        a_grad[...] = np.flip(sums, axis or 0).reshape(a_grad.shape)
+        target = None if axis is None else a_grad
+        sums = blocked_cumsum(output_grad, axis, out=target, is_backwards=True, op_ctx=op_ctx)
+        if axis is None:
+            a_grad[...] = sums.reshape(a_grad.shape)
 
 
 def _in_rows(array: Array, axis: int | None) -> Array:

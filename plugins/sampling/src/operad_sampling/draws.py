@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad_sampling.normal import fill_from_words, has_words
 from operad_sdk import Array
 
 _LARGEST_EXACT: Final = 2.0**33
@@ -34,6 +35,9 @@ def fill_uniform(generator: Any, out: Array, low: Value, high: Value) -> None:
 
 def fill_normal(generator: Any, out: Array, loc: Value, scale: Value) -> None:
     """`loc + scale z`, of `z` around 0 with standard deviation 1."""
+    if has_words(out) and isinstance(loc, float | int) and isinstance(scale, float | int):
+        fill_from_words(generator, out, loc, scale)
+        return
     generator.standard_normal(dtype=out.dtype, out=out)
     np.multiply(out, scale, out=out)
     np.add(out, loc, out=out)

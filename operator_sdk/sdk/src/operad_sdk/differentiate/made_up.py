@@ -62,7 +62,9 @@ def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]
     if form in _LIKE_FIRST:
         if form == "replace" and is_basic(values[2]):
             np.broadcast_to(values[1], values[0][values[2]].shape)  # raises as NumPy does
-        return zeros(values[0].shape, values[0].dtype)
+        return zeros(
+            values[0].shape, np.cumsum(_first(values[0])).dtype if form == "cumsum" else values[0].dtype
+        )
     if function is np.matmul:
         return _product(*values)
     return np.asarray(function(*values, **options))

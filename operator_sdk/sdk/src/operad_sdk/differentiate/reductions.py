@@ -47,9 +47,9 @@ _prod = Primitive(
     lambda g, y, x, axis, keepdims: _repeated(g * y, x, axis) / x,
     form="prod",
 )
-_cumsum = Primitive(
-    lambda x, axis: blocked_cumsum(x, axis),
-    lambda g, y, x, axis: np.flip(np.cumsum(np.flip(g, axis), axis=axis), axis),
+_cumsum: Primitive = Primitive(
+    blocked_cumsum,
+    lambda g, y, x, axis, is_backwards=False: _cumsum(g, axis, is_backwards=not is_backwards),
     form="cumsum",
 )
 

@@ -19,6 +19,7 @@ from operad_sdk.differentiate.indexing import is_basic
 from operad_sdk.multiplication import multiply
 from operad_sdk.programs.clusters import Clusters
 from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot, Step
+from operad_sdk.sums import PREFIXES_IN_VECTORS, blocked_cumsum
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.cost_rule import Estimates
 from operad_sdk.vector.form_kernels import run_bound
@@ -31,6 +32,8 @@ _COPY_US: Final = 2.5e-5
 _LOOK_UP_US: Final = 0.01
 """Time by which an element that is taken by its position takes longer: tracing has one way for what authors
 write by `np.take` and others."""
+_PREFIX_US: Final = (2.5e-3, 3e-4)
+"""Time of a prefix sum by NumPy, and in vector code."""
 _PART_PRODUCTS: Final = 1 << 18
 """Multiplications of a part of many small products, below which a thread is not worth its call."""
 
@@ -60,8 +63,9 @@ class Program:
         self._clusters = Clusters(inputs, results, always=always)
         self._plans: dict[tuple[int, ...], Plan] = {}
         self.specs = [(node.value.shape, node.value.dtype) for node in results]
-        self.num_kernels = len(self._clusters.every)
-        self.cost = Estimates()
+        prefixes = sum(map(_prefixes_in_vectors, self._clusters.steps))
+        self.num_kernels = len(self._clusters.every) + bool(prefixes)
+        self.cost = Estimates(*(prefixes * each_us for each_us in _PREFIX_US))
         for cluster in self._clusters.every:
             self.cost = self.cost.plus(cluster.cost)
         copied = self.whole.copied_bytes if self.num_kernels else 0
@@ -141,6 +145,13 @@ def _looks_up(node: Node) -> bool:
     return step is not None and step.primitive.form == "take" and not is_basic(step.args[1])
 
 
+def _prefixes_in_vectors(node: Node) -> int:
+    """Number of prefix sums of a step that are in vector code."""
+    step, size = node.step, node.value.size
+    is_one = step is not None and step.primitive.function is blocked_cumsum
+    return size if is_one and node.value.dtype == np.float32 and size >= PREFIXES_IN_VECTORS else 0
+
+
 def _word(step: Step) -> str:
     if isinstance(step, KernelStep):
         kernel = step.cluster.kernel
@@ -148,6 +159,8 @@ def _word(step: Step) -> str:
         is_wide = kernel.dtype.itemsize < _DOUBLE_BYTES and "float64" in kinds
         return f"kernel of {step.cluster.steps}{' that computes in float64, too' if is_wide else ''}"
     if isinstance(step, CallStep):
+        if step.function is blocked_cumsum:
+            return "prefix sums"
         return "" if step.is_view else f"numpy.{getattr(step.function, '__name__', step.function)}"
     return "writing a part"
 
@@ -162,7 +175,9 @@ def _run(step: Step, op_ctx: OpContext, slots: list[Any]) -> None:
 
     if isinstance(step, CallStep):
         args = [each(arg, found) for arg in step.args]
-        if not step.writes:
+        if step.function is blocked_cumsum:
+            slots[step.slot] = blocked_cumsum(*args, op_ctx=op_ctx, **step.options)
+        elif not step.writes:
             slots[step.slot] = np.asarray(step.function(*args, **step.options))
         elif step.function is np.matmul:
             _multiply(op_ctx, args[0], args[1], slots[step.slot])
