@@ -14,13 +14,7 @@ from operad.boundary import boundary
 from operad.cli.explanation import PartChoice, arrays_in_words, explained
 from operad.cli.listing import Listing
 from operad.cli.modules import module_option, operator_named
-from operad.cli.options import (
-    complete_operators,
-    context_option,
-    dtype_option,
-    param_option,
-    shape_option,
-)
+from operad.cli.options import complete_operators, context_option, dtype_option, param_option, shape_option
 from operad.cli.page import Mark, Page
 from operad.cli.samples import expect_no_more, sample_property, sample_shapes
 from operad.device import Context

@@ -120,12 +120,7 @@ class Direct(DirectKernel):
         self.correlation.correlate(op_ctx, data, weight, bias, output, packed)
 
     def data_grad(
-        self,
-        op_ctx: OpContext,
-        output_grad: Array,
-        weight: Array,
-        data_grad: Array,
-        turned: Array | None,
+        self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array, turned: Array | None
     ) -> None:
         """Its adjoint by the data."""
         self.correlation.data_gradient(op_ctx, weight, output_grad, None, data_grad, turned)

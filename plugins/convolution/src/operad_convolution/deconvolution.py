@@ -190,12 +190,7 @@ class Direct(DirectKernel):
         self.correlation.data_gradient(op_ctx, weight, data, bias, output, turned)
 
     def data_grad(
-        self,
-        op_ctx: OpContext,
-        output_grad: Array,
-        weight: Array,
-        data_grad: Array,
-        packed: Array | None,
+        self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array, packed: Array | None
     ) -> None:
         """The convolution itself."""
         self.correlation.correlate(op_ctx, output_grad, weight, None, data_grad, packed)
