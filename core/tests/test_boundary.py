@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import operad as od
+from core.tests.frames import check_frames
 from operad import config
 from operad.boundary import boundary, shortened
 from operad.errors import OperadError, ShapeError
@@ -38,10 +39,7 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_an_error_is_of_the_tree_and_shows_at_most_two_frames_of_ours(call, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(OperadError) as caught:
-        call()
-    ours = [frame for frame in traceback.extract_tb(caught.value.__traceback__) if frame.filename != __file__]
-    assert len(ours) <= 2, ours
+    check_frames(call, __file__)
 
 
 def test_debug_mode_keeps_every_frame(monkeypatch):

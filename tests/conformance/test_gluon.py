@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import operad as od
-from tests.conformance.recorded import api, behaviour, gluon
+from tests.conformance.facts import as_recorded, check
+from tests.conformance.recorded import api, gluon
 
 FACTS, RECORD, ROWS, NAMES = gluon.facts(), gluon.record(), gluon.rows(), gluon.names()
 LEFT_OUT = [api.Row(*row) for row in gluon.left_out()]
 
 
-def found(fact: str) -> Any:
-    """Outcome of a fact in operad, as the record holds it."""
-    return json.loads(json.dumps(gluon.outcome(fact, FACTS[fact], od)))
-
-
-def check(fact: str) -> None:
-    differences = list(behaviour.differences(found(fact), RECORD[fact], fact))
-    if fact in ROWS:
-        assert differences, f"{fact} is listed as a difference, and is none"
-    else:
-        assert not differences, f"{FACTS[fact]}: {differences[0]}"
+def compare(fact: str) -> None:
+    found = as_recorded(gluon.outcome(fact, FACTS[fact], od))
+    check(found, RECORD[fact], fact, FACTS[fact], is_listed=fact in ROWS)
 
 
 @pytest.mark.more
@@ -34,14 +25,14 @@ def check(fact: str) -> None:
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning", "ignore::RuntimeWarning")
 @pytest.mark.parametrize("fact", FACTS)
 def test_is_as_in_mxnet_or_differs_on_purpose(fact: str) -> None:
-    check(fact)
+    compare(fact)
 
 
 @pytest.mark.walk
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning", "ignore::RuntimeWarning")
 @pytest.mark.parametrize("fact", list(FACTS)[::53])
 def test_one_in_many_is_as_in_mxnet(fact: str) -> None:
-    check(fact)
+    compare(fact)
 
 
 def test_the_record_has_every_fact_and_no_other() -> None:

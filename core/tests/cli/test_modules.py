@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
+from core.tests.as_found import program_file
 from operad import registry
 from operad.cli import declared_in, imported, located
 
@@ -33,12 +32,7 @@ class OfFile(Base):
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    """A program's file; what importing it does is undone."""
-    (tmp_path / "acme_file.py").write_text(PROGRAM)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.chdir(tmp_path)
-    yield tmp_path / "acme_file.py"
-    sys.modules.pop("acme_file", None)
+    yield from program_file(tmp_path, monkeypatch, "acme_file", PROGRAM)
 
 
 @pytest.mark.parametrize("text", ["acme_file.py", "acme_file"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-import threading
 import weakref
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ import pytest
 
 import operad as od
 from core.tests.autograd.recorded import A, B, variable
+from core.tests.together import run_together
 from operad import autograd, config, nd, registry
 from operad.errors import ArgumentError
 
@@ -194,11 +194,7 @@ def test_threads_may_call_it(two_threads) -> None:
             if (found != (nd.square(x * rate) - x).asnumpy()).any():
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(work, range(3))
     assert wrong == []
 
 

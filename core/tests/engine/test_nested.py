@@ -32,6 +32,19 @@ def inside(engine: Engine, body: Callable[[], object]) -> Var:
     return var
 
 
+def without_value(engine: Engine) -> Var:
+    """A variable whose writer has failed, as a wait has said."""
+
+    def fail(_: object) -> None:
+        raise ZeroDivisionError("before")
+
+    var = engine.new_variable()
+    engine.push_sync(fail, CTX, (), (var,))
+    with pytest.raises(ZeroDivisionError):
+        engine.wait_for_var(var)
+    return var
+
+
 def test_a_nested_function_runs_at_once_whatever_waits(engine: Engine) -> None:
     order: list[str] = []
     own = engine.new_variable()
@@ -143,13 +156,7 @@ def test_an_error_of_a_nested_function_is_raised_at_once_and_fails_the_operation
 
 
 def test_a_variable_without_a_value_raises_its_failure(engine: Engine) -> None:
-    def fail(_: object) -> None:
-        raise ZeroDivisionError("before")
-
-    spoiled = engine.new_variable()
-    engine.push_sync(fail, CTX, (), (spoiled,))
-    with pytest.raises(ZeroDivisionError):
-        engine.wait_for_var(spoiled)
+    spoiled = without_value(engine)
     var = inside(engine, lambda: engine.wait_for_var(spoiled))
     with pytest.raises(ZeroDivisionError, match="before"):
         engine.wait_for_var(var)
@@ -223,13 +230,7 @@ def test_an_operation_must_not_write_what_it_holds_for_reading(engine: Engine) -
 
 
 def test_what_an_operation_overwrites_has_a_value_once_it_has_written_it(engine: Engine) -> None:
-    def fail(_: object) -> None:
-        raise ZeroDivisionError("before")
-
-    written, log = engine.new_variable(), []
-    engine.push_sync(fail, CTX, (), (written,))
-    with pytest.raises(ZeroDivisionError):
-        engine.wait_for_var(written)
+    written, log = without_value(engine), []
 
     def run(_: object) -> None:
         with nested():
@@ -261,13 +262,7 @@ def test_an_error_on_what_an_operation_holds_is_raised_at_once_and_leaves_it_hel
 
 
 def test_a_failure_that_pending_work_overwrites_is_not_raised(stepped: SteppedEngine) -> None:
-    def fail(_: object) -> None:
-        raise ZeroDivisionError("before")
-
-    other, log = stepped.new_variable(), []
-    stepped.push_sync(fail, CTX, (), (other,))
-    with pytest.raises(ZeroDivisionError):
-        stepped.wait_for_var(other)
+    other, log = without_value(stepped), []
     stepped.push_sync(lambda _: log.append("written"), CTX, (), (other,))
     var = inside(stepped, lambda: stepped.run_inline(log.append, ("read",), CTX, (other,), (), None))
     stepped.runner.step()
@@ -359,13 +354,7 @@ def test_nothing_is_waited_for_where_no_operation_is_known(stepped: SteppedEngin
 
 
 def test_a_wait_inside_an_operation_leaves_what_it_overwrites_without_a_value(engine: Engine) -> None:
-    def fail(_: object) -> None:
-        raise ZeroDivisionError("before")
-
-    written, seen = engine.new_variable(), []
-    engine.push_sync(fail, CTX, (), (written,))
-    with pytest.raises(ZeroDivisionError):
-        engine.wait_for_var(written)
+    written, seen = without_value(engine), []
 
     def run(_: object) -> None:
         with nested():

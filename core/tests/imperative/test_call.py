@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.tests.together import run_together
 from operad import engine, nd, random
 from operad.device import cpu
 from operad.errors import ArgumentError, BindError, OperadError
@@ -237,11 +238,7 @@ def test_threads_may_call_the_same_operators_and_share_arrays():
         except BaseException as error:  # noqa: BLE001 - reported below
             errors.append(error)
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(work, range(6))
     assert not errors
     for number, result in results.items():
         x = np.full(64, number, np.float32)

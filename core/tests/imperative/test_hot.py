@@ -6,13 +6,13 @@ import gc
 import os
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
 
 import operad as od
 from core.tests.imperative.calling import Gate, X, calls_of
+from core.tests.together import run_together
 from operad import autograd, engine, nd
 from operad.engine import bulk, current
 from operad.engine.thread import local
@@ -333,11 +333,7 @@ class TestRecycledBlocks:
                 if not (value.asnumpy() == 2 * (number + 1)).all():
                     wrong.append(number)
 
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        run_together(work, range(4))
         assert wrong == []
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from core.tests.executor.dense import dense_tanh, filled, network
 from core.tests.simple import SimpleOperator, simple
+from core.tests.together import run_together
 from operad import Symbol, autograd, engine, nd, profiler, sym
 from operad.graph import Entry, Graph, OpNode
 from operad.op import CallTemplate, Kernel
@@ -121,11 +122,7 @@ def test_every_segment_of_several_threads_is_seen(seen: Seen) -> None:
         for _ in range(25):
             executor.forward()[0].wait_to_read()  # type: ignore[attr-defined]
 
-    threads = [threading.Thread(target=run, args=(executor,)) for executor in executors]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(run, executors)
     assert names(seen) == [FORWARD] * 100
 
 

@@ -14,13 +14,13 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
+from core.tests.together import run_together
 from operad import config
 from operad.errors import OperadError
 from operad.files import cache
 from operad_sdk import cached_code
 from operad_sdk.vector import machine
 from operator_sdk.sdk.tests.cached_kinds import kinds
-from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 from tools.workspace import ROOT
 

@@ -10,9 +10,9 @@ import threading
 import numpy as np
 import pytest
 
+from core.tests.together import run_together
 from operad_sdk.mapper import mapper
 from operad_sdk.once import Once
-from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 THREADS = 8

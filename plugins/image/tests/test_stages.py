@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 import operad as od
+from core.tests.as_found import stages_as_found
 
 SHAPE = (3, 48, 64)
 SLOW_S = 10.0
@@ -21,10 +21,7 @@ SLOW_S = 10.0
 
 @pytest.fixture(autouse=True)
 def _left_as_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(sys, "argv", sys.argv)
-    monkeypatch.setattr(sys, "path", sys.path[:])
-    yield
-    od.profiler.count_stages(False)
+    yield from stages_as_found(monkeypatch)
 
 
 @pytest.fixture

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +9,7 @@ import numpy as np
 import pytest
 
 import operad as od
+from core.tests.beside import printed_beside
 from operad.errors import ArgumentError, ParamError
 
 
@@ -26,20 +24,10 @@ def test_the_namespace_has_the_iterators_that_plugins_register() -> None:
 
 
 def test_an_iterator_of_another_distribution_is_found(tmp_path: Path) -> None:
-    (tmp_path / "acme_data.py").write_text("class AcmeIter:\n    batch_size = 7\n")
-    info = tmp_path / "acme_data-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Name: acme-data\nVersion: 1.0\nRequires-Dist: operad\n")
-    (info / "entry_points.txt").write_text("[operad.iterators]\nAcmeIter = acme_data:AcmeIter\n")
-    done = subprocess.run(
-        [sys.executable, "-c", "import operad as od; print(od.io.AcmeIter.batch_size)"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert (done.stdout, done.stderr) == ("7\n", "")
+    source, program = "class AcmeIter:\n    batch_size = 7\n", "print(od.io.AcmeIter.batch_size)"
+    entry = "AcmeIter = acme_extras:AcmeIter"
+    printed = printed_beside(tmp_path, "iterators", entry, source, f"import operad as od; {program}")
+    assert printed == "7\n"
 
 
 def test_a_name_that_no_plugin_provides_is_an_attribute_error_with_advice() -> None:

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import operad as od
+from core.tests.beside import printed_beside
 from operad.errors import ArgumentError
 
 Base: Any = od.kvstore.KVStoreBase
@@ -41,20 +39,10 @@ def test_the_default_is_local() -> None:
 
 
 def test_a_type_of_another_distribution_is_made_with_its_name(tmp_path: Path) -> None:
-    (tmp_path / "acme_store.py").write_text("def make(name):\n    return 'made as ' + name\n")
-    info = tmp_path / "acme_store-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Name: acme-store\nVersion: 1.0\nRequires-Dist: operad\n")
-    (info / "entry_points.txt").write_text("[operad.kvstores]\ndist_acme = acme_store:make\n")
-    done = subprocess.run(
-        [sys.executable, "-c", "import operad as od; print(od.kv.create('dist_acme'))"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert (done.stdout, done.stderr) == ("made as dist_acme\n", "")
+    source, program = "def make(name):\n    return 'made as ' + name\n", "print(od.kv.create('dist_acme'))"
+    entry = "dist_acme = acme_extras:make"
+    printed = printed_beside(tmp_path, "kvstores", entry, source, f"import operad as od; {program}")
+    assert printed == "made as dist_acme\n"
 
 
 def test_both_namespaces_are_one() -> None:

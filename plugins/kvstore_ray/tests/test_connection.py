@@ -13,17 +13,7 @@ import pytest
 from operad_kvstore_ray import connection
 from operad_kvstore_ray.connection import Address, Connection
 from operad_kvstore_ray.listener import Listener
-
-LIMIT_S = 60.0
-
-
-def echoed(tag: int, content: memoryview) -> tuple[int, list[Any]]:
-    return tag + 1, [bytes(content), content]
-
-
-@pytest.fixture
-def listener() -> Listener:
-    return Listener("127.0.0.1", echoed)
+from plugins.kvstore_ray.tests.echo import LIMIT_S, echoed
 
 
 def test_requests_are_answered_in_their_order_whatever_their_length(listener: Listener) -> None:

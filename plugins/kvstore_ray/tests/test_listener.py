@@ -20,17 +20,7 @@ import pytest
 from operad_kvstore_ray import listener as listeners
 from operad_kvstore_ray.connection import Connection
 from operad_kvstore_ray.listener import MOST_OF_ADDRESS, Listener
-
-LIMIT_S = 60.0
-
-
-def echoed(tag: int, content: memoryview) -> tuple[int, list[Any]]:
-    return tag + 1, [bytes(content), content]
-
-
-@pytest.fixture
-def listener() -> Listener:
-    return Listener("127.0.0.1", echoed)
+from plugins.kvstore_ray.tests.echo import LIMIT_S, echoed
 
 
 @pytest.fixture

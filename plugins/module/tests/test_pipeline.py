@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,16 +11,14 @@ from typing import Any
 import pytest
 
 import operad as od
+from core.tests.as_found import stages_as_found
 from operad.profiler import StageFigures
 from operad_module.pipeline import Pipeline
 
 
 @pytest.fixture(autouse=True)
 def _left_as_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(sys, "argv", sys.argv)
-    monkeypatch.setattr(sys, "path", sys.path[:])
-    yield
-    od.profiler.count_stages(False)
+    yield from stages_as_found(monkeypatch)
 
 
 def pipeline(**seconds: float) -> Pipeline:

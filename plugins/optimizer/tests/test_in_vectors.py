@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import operad as od
+from core.tests.together import run_together
 from operad import registry
 from operad.operator import KernelCall, choose
 from operad_optimizer.updates import vector_steps
@@ -230,11 +231,7 @@ def test_threads_may_meet_at_a_first_call() -> None:
             steps(*arrays, arrays[0], 0.1, 0.9, 0.99, 1e-8, wd, 1.0, -1.0)
         results[position] = arrays
 
-    threads = [threading.Thread(target=move, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(move, range(8))
     for arrays in results:
         check_bits(arrays, results[0])
     assert len(steps._kernels) == 2

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import pickle
-import traceback
 
 import pytest
 
+from core.tests.frames import check_frames
 from operad import nd, sym
-from operad.errors import ArgumentError, FormatError, OperadError, OperatorNotFoundError
+from operad.errors import ArgumentError, FormatError, OperatorNotFoundError
 from operad.operator import shape_meanings
 from operad.symbol import AttrScope, NameManager
 
@@ -112,7 +112,4 @@ FAILING = {
 @pytest.mark.parametrize("call", FAILING.values(), ids=FAILING)
 def test_an_error_is_of_the_tree_and_shows_at_most_two_frames_of_ours(call, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(OperadError) as caught:
-        call()
-    ours = [frame for frame in traceback.extract_tb(caught.value.__traceback__) if frame.filename != __file__]
-    assert len(ours) <= 2, ours
+    check_frames(call, __file__)

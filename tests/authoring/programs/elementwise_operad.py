@@ -17,15 +17,8 @@ def _(output_grad, x, beta):
 
 
 if __name__ == "__main__":
-    import sys
-
     import operad as od
-    from tests.authoring.files import load, save
+    from tests.authoring.files import differentiated
 
     od.registry.register(swish)
-    x, head = map(od.nd.array, load(sys.argv[1]))
-    x.attach_grad()
-    with od.autograd.record():
-        y = od.nd.acme_swish(x, beta=2.0)
-    y.backward(head)
-    save(sys.argv[2], y.asnumpy(), x.grad.asnumpy())
+    differentiated(od, lambda x: od.nd.acme_swish(x, beta=2.0))

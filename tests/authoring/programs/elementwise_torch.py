@@ -28,11 +28,6 @@ swish.register_autograd(gradient, setup_context=save_inputs)
 
 
 if __name__ == "__main__":
-    import sys
+    from tests.authoring.files import differentiated_tensors
 
-    from tests.authoring.files import load, save
-
-    x, head = map(torch.from_numpy, load(sys.argv[1]))
-    y = swish(x.requires_grad_(), 2.0)
-    y.backward(head)
-    save(sys.argv[2], y.detach().numpy(), x.grad.numpy())
+    differentiated_tensors(torch, lambda x: swish(x, 2.0))

@@ -33,11 +33,6 @@ row_norm.register_autograd(gradient, setup_context=save_inputs)
 
 
 if __name__ == "__main__":
-    import sys
+    from tests.authoring.files import differentiated_tensors
 
-    from tests.authoring.files import load, save
-
-    x, head = map(torch.from_numpy, load(sys.argv[1]))
-    y = row_norm(x.requires_grad_(), 0.01)
-    y.backward(head)
-    save(sys.argv[2], y.detach().numpy(), x.grad.numpy())
+    differentiated_tensors(torch, lambda x: row_norm(x, 0.01))

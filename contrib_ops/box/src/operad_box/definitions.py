@@ -231,14 +231,7 @@ def box_encode(
 
 
 def box_decode(
-    data: Array,
-    anchors: Array,
-    std0: float,
-    std1: float,
-    std2: float,
-    std3: float,
-    clip: float,
-    format: str,
+    data: Array, anchors: Array, std0: float, std1: float, std2: float, std3: float, clip: float, format: str
 ) -> Array:
     """One anchor after the other."""
     output = np.empty(data.shape)

@@ -59,14 +59,7 @@ def align(log_probs: Any, states: Any, blank: int, scores: Any, expected: Any) -
 
 @loop
 def align_samples(
-    log_probs: Any,
-    states: Any,
-    steps: Any,
-    lengths: Any,
-    blank: int,
-    scores: Any,
-    expected: Any,
-    total: Any,
+    log_probs: Any, states: Any, steps: Any, lengths: Any, blank: int, scores: Any, expected: Any, total: Any
 ) -> None:
     """`align` of every sample that has steps, into `expected`, (T, N, A), and `total`, (N,)."""
     for sample in range(len(steps)):

@@ -190,13 +190,7 @@ class DeformablePSROIPooling(OperatorProperty):
 
     @gradient(when=lambda prop: not prop.no_trans)
     def trans_grad(
-        self,
-        op_ctx: OpContext,
-        output_grad: Array,
-        data: Array,
-        rois: Array,
-        trans: Array,
-        trans_grad: Array,
+        self, op_ctx: OpContext, output_grad: Array, data: Array, rois: Array, trans: Array, trans_grad: Array
     ) -> None:
         """Moves get the slopes of the weights, in sizes of the region."""
         trans_grad[...] = 0

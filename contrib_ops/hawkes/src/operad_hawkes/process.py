@@ -91,13 +91,7 @@ def likelihood(of: Process, steps: list[Step], end: End) -> Array:
 
 
 def gradients(
-    xp: Any,
-    of: Process,
-    steps: list[Step],
-    end: End,
-    head: Array,
-    state_head: Array,
-    shape: tuple[int, ...],
+    xp: Any, of: Process, steps: list[Step], end: End, head: Array, state_head: Array, shape: tuple[int, ...]
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Gradients of `lda`, `alpha`, `beta`, the state, lags and `max_time`, from the last event to the first.
 

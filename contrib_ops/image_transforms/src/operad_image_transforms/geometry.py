@@ -105,50 +105,6 @@ class _Mirror(OperatorProperty):
         np.copyto(data_grad, np.flip(output_grad, self.turned))
 
 
-@operator("_image_flip_left_right")
-class flip_left_right(_Mirror):
-    """The mirror image, left for right.
-
-    Shapes:
-        data: (..., H, W, C).
-        output: As data.
-
-    Example:
-        >>> import operad as od
-        >>> image = od.nd.array([[[1], [2]], [[3], [4]]])
-        >>> od.nd.image.flip_left_right(image).asnumpy()[:, :, 0]
-        array([[2., 1.],
-               [4., 3.]], dtype=float32)
-
-    Source: FlipLeftRight, src/operator/image/image_random-inl.h.
-    """
-
-    turned = -2
-    contract = Contract(reference=lambda data: data[..., :, ::-1, :])
-
-
-@operator("_image_flip_top_bottom")
-class flip_top_bottom(_Mirror):
-    """The mirror image, top for bottom.
-
-    Shapes:
-        data: (..., H, W, C).
-        output: As data.
-
-    Example:
-        >>> import operad as od
-        >>> image = od.nd.array([[[1], [2]], [[3], [4]]])
-        >>> od.nd.image.flip_top_bottom(image).asnumpy()[:, :, 0]
-        array([[3., 4.],
-               [1., 2.]], dtype=float32)
-
-    Source: FlipTopBottom, src/operator/image/image_random-inl.h.
-    """
-
-    turned = -3
-    contract = Contract(reference=lambda data: data[..., ::-1, :, :])
-
-
 class _RandomMirror(OperatorProperty):
     """A mirror image with probability `p`, else the image; of several images all alike."""
 
@@ -185,9 +141,11 @@ def _mirror_contract(axis: int) -> Contract:
     )
 
 
-@operator("_image_random_flip_left_right")
-class random_flip_left_right(_RandomMirror):
-    """The mirror image, left for right, with probability `p`, else the image; once for all images.
+def _flip(name: str, base: type[OperatorProperty], title: str, axis: int, contract: Contract) -> Any:
+    """The operator `_image_NAME`, the mirror image along an axis; `title` says what it is."""
+    is_random = base is _RandomMirror
+    rows = ("[2., 1.]", "[4., 3.]") if axis == -2 else ("[3., 4.]", "[1., 2.]")
+    doc = f"""The mirror image, {title}.
 
     Shapes:
         data: (..., H, W, C).
@@ -196,34 +154,31 @@ class random_flip_left_right(_RandomMirror):
     Example:
         >>> import operad as od
         >>> image = od.nd.array([[[1], [2]], [[3], [4]]])
-        >>> od.nd.image.random_flip_left_right(image, p=1).asnumpy()[:, :, 0]
-        array([[2., 1.],
-               [4., 3.]], dtype=float32)
+        >>> od.nd.image.{name}(image{", p=1" if is_random else ""}).asnumpy()[:, :, 0]
+        array([{rows[0]},
+               {rows[1]}], dtype=float32)
 
-    Source: RandomFlipLeftRight, src/operator/image/image_random-inl.h.
+    Source: {name.title().replace("_", "")}, src/operator/image/image_random-inl.h.
     """
+    members = {"__doc__": doc, "__module__": __name__, "turned": axis, "contract": contract}
+    return operator(f"_image_{name}")(type(name, (base,), members))
 
-    turned = -2
-    contract = _mirror_contract(-2)
 
-
-@operator("_image_random_flip_top_bottom")
-class random_flip_top_bottom(_RandomMirror):
-    """The mirror image, top for bottom, with probability `p`, else the image; once for all images.
-
-    Shapes:
-        data: (..., H, W, C).
-        output: As data.
-
-    Example:
-        >>> import operad as od
-        >>> image = od.nd.array([[[1], [2]], [[3], [4]]])
-        >>> od.nd.image.random_flip_top_bottom(image, p=1).asnumpy()[:, :, 0]
-        array([[3., 4.],
-               [1., 2.]], dtype=float32)
-
-    Source: RandomFlipTopBottom, src/operator/image/image_random-inl.h.
-    """
-
-    turned = -3
-    contract = _mirror_contract(-3)
+flip_left_right = _flip(
+    "flip_left_right", _Mirror, "left for right", -2,
+    Contract(reference=lambda data: data[..., :, ::-1, :]),
+)  # fmt: skip
+flip_top_bottom = _flip(
+    "flip_top_bottom", _Mirror, "top for bottom", -3,
+    Contract(reference=lambda data: data[..., ::-1, :, :]),
+)  # fmt: skip
+random_flip_left_right = _flip(
+    "random_flip_left_right", _RandomMirror,
+    "left for right, with probability `p`, else the image; once for all images", -2,
+    _mirror_contract(-2),
+)  # fmt: skip
+random_flip_top_bottom = _flip(
+    "random_flip_top_bottom", _RandomMirror,
+    "top for bottom, with probability `p`, else the image; once for all images", -3,
+    _mirror_contract(-3),
+)  # fmt: skip

@@ -103,9 +103,17 @@ def _contract(pixel: Sequence[float], factor_of: Callable[[Array], Any], top: fl
     )
 
 
-@operator("_image_random_brightness")
-class random_brightness(_Drawn):
-    """Every pixel times a factor.
+def _colour(
+    name: str,
+    what: str,
+    change: Callable[[Array, float], Array],
+    factor_of: Callable[[Array], Any],
+    pixel: Sequence[float],
+    shown: str,
+    top: float = 1.0,
+) -> type[_Drawn]:
+    """The operator `_image_random_NAME`; `shown` are the colours that the example makes of (8, 16, 32)."""
+    doc = f"""{what}.
 
     The factor is drawn evenly between `min_factor` and `max_factor`, once for all images. There is no
     gradient.
@@ -117,90 +125,38 @@ class random_brightness(_Drawn):
     Example:
         >>> import operad as od
         >>> image = od.nd.array([[[8, 16, 32]]])
-        >>> od.nd.image.random_brightness(image, min_factor=0.5, max_factor=0.5).asnumpy().ravel().round(2)
-        array([ 4.,  8., 16.], dtype=float32)
+        >>> od.nd.image.random_{name}(image, min_factor=0.5, max_factor=0.5).asnumpy().ravel().round(2)
+        array([{shown}], dtype=float32)
 
-    Source: RandomBrightness, src/operator/image/image_random-inl.h. Differs: other numbers for a seed;
-    integers stop at the ends of their type, whatever it is.
+    Source: Random{name.capitalize()}, src/operator/image/image_random-inl.h. Differs: other numbers for a
+    seed; integers stop at the ends of their type, whatever it is.
     """
-
-    change = staticmethod(colours.brighter)
-    contract = _contract((8, 16, 32), lambda found: found[0] / 8, 1.0)
-
-
-@operator("_image_random_contrast")
-class random_contrast(_Drawn):
-    """A factor times the image, and the rest of it times its mean brightness.
-
-    The factor is drawn evenly between `min_factor` and `max_factor`, once for all images. There is no
-    gradient.
-
-    Shapes:
-        data: (..., H, W, C), of one channel or three.
-        output: As data.
-
-    Example:
-        >>> import operad as od
-        >>> image = od.nd.array([[[8, 16, 32]]])
-        >>> od.nd.image.random_contrast(image, min_factor=0.5, max_factor=0.5).asnumpy().ravel().round(2)
-        array([11.72, 15.72, 23.72], dtype=float32)
-
-    Source: RandomContrast, src/operator/image/image_random-inl.h. Differs: other numbers for a seed;
-    integers stop at the ends of their type, whatever it is.
-    """
-
-    change = staticmethod(colours.contrasted)
-    contract = _contract((0, 0, 0, 16, 16, 16), lambda found: (found[3] - found[0]) / 16, 1.0)
+    attributes = {
+        "__doc__": doc,
+        "__module__": __name__,
+        "change": staticmethod(change),
+        "contract": _contract(pixel, factor_of, top),
+    }
+    made: type[_Drawn] = operator(f"_image_random_{name}")(type(f"random_{name}", (_Drawn,), attributes))
+    return made
 
 
-@operator("_image_random_saturation")
-class random_saturation(_Drawn):
-    """A factor times the image, and the rest of it times its gray.
-
-    The factor is drawn evenly between `min_factor` and `max_factor`, once for all images. There is no
-    gradient.
-
-    Shapes:
-        data: (..., H, W, C), of one channel or three.
-        output: As data.
-
-    Example:
-        >>> import operad as od
-        >>> image = od.nd.array([[[8, 16, 32]]])
-        >>> od.nd.image.random_saturation(image, min_factor=0.5, max_factor=0.5).asnumpy().ravel().round(2)
-        array([11.72, 15.72, 23.72], dtype=float32)
-
-    Source: RandomSaturation, src/operator/image/image_random-inl.h. Differs: other numbers for a seed;
-    integers stop at the ends of their type, whatever it is.
-    """
-
-    change = staticmethod(colours.saturated)
-    contract = _contract((16, 0, 0), lambda found: (found[0] - found[1]) / 16, 1.0)
-
-
-@operator("_image_random_hue")
-class random_hue(_Drawn):
-    """Hues turned by a factor of the full circle.
-
-    The factor is drawn evenly between `min_factor` and `max_factor`, once for all images. There is no
-    gradient.
-
-    Shapes:
-        data: (..., H, W, C), of one channel or three.
-        output: As data.
-
-    Example:
-        >>> import operad as od
-        >>> image = od.nd.array([[[8, 16, 32]]])
-        >>> od.nd.image.random_hue(image, min_factor=0.5, max_factor=0.5).asnumpy().ravel().round(2)
-        array([32., 24.,  8.], dtype=float32)
-
-    Source: RandomHue, src/operator/image/image_random-inl.h. Differs: other numbers for a seed; integers
-    stop at the ends of their type, whatever it is.
-    """
-
-    change = staticmethod(colours.turned)
-    contract = _contract((24, 0, 0), lambda found: found[1] / 24 / 6, 0.125)
+random_brightness = _colour(
+    "brightness", "Every pixel times a factor", colours.brighter, lambda found: found[0] / 8, (8, 16, 32),
+    " 4.,  8., 16.",
+)  # fmt: skip
+random_contrast = _colour(
+    "contrast", "A factor times the image, and the rest of it times its mean brightness", colours.contrasted,
+    lambda found: (found[3] - found[0]) / 16, (0, 0, 0, 16, 16, 16), "11.72, 15.72, 23.72",
+)  # fmt: skip
+random_saturation = _colour(
+    "saturation", "A factor times the image, and the rest of it times its gray", colours.saturated,
+    lambda found: (found[0] - found[1]) / 16, (16, 0, 0), "11.72, 15.72, 23.72",
+)  # fmt: skip
+random_hue = _colour(
+    "hue", "Hues turned by a factor of the full circle", colours.turned, lambda found: found[1] / 24 / 6,
+    (24, 0, 0), "32., 24.,  8.", 0.125,
+)  # fmt: skip
 
 
 @operator("_image_random_color_jitter")
@@ -221,8 +177,8 @@ class random_color_jitter(Recoloured):
         >>> bool(0.5 <= found.min() == found.max() <= 1.5)
         True
 
-    Source: RandomColorJitter, src/operator/image/image_random-inl.h. Differs: other numbers for a seed;
-    integers are rounded once, after all changes.
+    Source: RandomColorJitter, src/operator/image/image_random-inl.h. Differs: other numbers for a seed; whole
+    numbers are rounded once, after all changes.
     """
 
     brightness = param(float, ge=0, doc="How much brightness changes.")

@@ -6,15 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import (
-    Array,
-    Contract,
-    InferredShapes,
-    OperatorProperty,
-    ShapeError,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, InferredShapes, OperatorProperty, ShapeError, operator, param
 
 
 def _to_tensor(data: Array) -> Array:

@@ -179,15 +179,7 @@ class Proposal(_Proposals):
 
 @operator("_contrib_MultiProposal")
 class MultiProposal(_Proposals):
-    """The boxes of each image that most likely hold an object, whatever it is.
-
-    Around each position of a feature map stand anchors of all ratios of height to width and all scales.
-    They are moved as `bbox_pred` says, cut off at the image's edge, and scored by the second half of
-    `cls_prob`. A box smaller than `rpn_min_size` counts last, as does one of a position beyond the image.
-    The best `rpn_pre_nms_top_n` are taken, and of these, best first, those that overlap no better one by
-    more than `threshold`. Where fewer are left than asked for they are repeated. After Ren et al.,
-    "Faster R-CNN: Towards real-time object detection with region proposal networks", 2015. There is no
-    gradient.
+    """The boxes of each image that most likely hold an object: `_contrib_Proposal` of one after the other.
 
     Shapes:
         cls_prob: (N, 2 A, H, W) of A anchors per position; the second A channels count.
@@ -198,12 +190,11 @@ class MultiProposal(_Proposals):
 
     Example:
         >>> import operad as od
-        >>> scores, offsets = od.nd.array([[[[0.5]], [[0.5]]]]), od.nd.zeros((1, 4, 1, 1))
-        >>> image = od.nd.array([[16, 16, 1]])
-        >>> options = {"scales": (1,), "ratios": (1,), "rpn_post_nms_top_n": 2}
-        >>> od.nd.contrib.MultiProposal(scores, offsets, image, **options).asnumpy()
+        >>> images, options = od.nd.array([[16, 16, 1], [8, 8, 1]]), {"scales": (1,), "ratios": (1,)}
+        >>> arrays = od.nd.ones((2, 2, 1, 1)), od.nd.zeros((2, 4, 1, 1)), images
+        >>> od.nd.contrib.MultiProposal(*arrays, **options, rpn_post_nms_top_n=1, rpn_min_size=1).asnumpy()
         array([[ 0.,  0.,  0., 15., 15.],
-               [ 0.,  0.,  0., 15., 15.]], dtype=float32)
+               [ 1.,  0.,  0.,  7.,  7.]], dtype=float32)
 
     Source: MultiProposalOp, src/operator/contrib/multi_proposal.cc.
     """

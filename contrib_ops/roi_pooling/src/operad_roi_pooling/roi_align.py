@@ -10,15 +10,7 @@ import numpy as np
 
 from operad_roi_pooling.regions import NOWHERE, SampledRegions, between_pixels, drawn_regions, regions
 from operad_roi_pooling.samples import Samples, sampled, samples, spread
-from operad_sdk import (
-    Array,
-    Contract,
-    Drawn,
-    OpContext,
-    Shape,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, Drawn, OpContext, Shape, operator, param
 
 
 def _reference(

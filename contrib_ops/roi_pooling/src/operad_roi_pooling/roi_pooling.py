@@ -6,16 +6,7 @@ import numpy as np
 
 from operad_roi_pooling.bins import bins, pool
 from operad_roi_pooling.regions import NOWHERE, PooledRegions, Regions, drawn_regions, regions
-from operad_sdk import (
-    Array,
-    Contract,
-    Distinct,
-    Drawn,
-    OpContext,
-    gradient,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, Distinct, Drawn, OpContext, gradient, operator, param
 
 
 def _reference(

@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 
 from operad_roi_pooling.regions import SampledRegions, between_pixels
-from operad_sdk import (
-    Array,
-    Contract,
-    Drawn,
-    OpContext,
-    Shape,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, Drawn, OpContext, Shape, operator, param
 
 
 def _reference(

@@ -42,15 +42,7 @@ from operad.graph import (
     planned,
     values_read,
 )
-from operad.imperative import (
-    Array,
-    ArraySpec,
-    Marked,
-    Plan,
-    TapeEntry,
-    TapeNode,
-    version_of,
-)
+from operad.imperative import Array, ArraySpec, Marked, Plan, TapeEntry, TapeNode, version_of
 from operad.op import Gradient, OpReq
 from operad.program import Binding, codes, compile_graph, segments
 

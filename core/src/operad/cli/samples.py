@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from operad.cli.page import Mark, Page
 from operad.errors import OperadError, ParamError, ShapeError
 from operad.op import OperatorProperty, Param, PartialShape, Shape, is_known
 
@@ -151,3 +152,14 @@ def _values(declared: Param) -> Iterator[Any]:
             continue
     if declared.optional:
         yield None
+
+
+def show_call(
+    page: Page, operator: str, params: Mapping[str, str], shapes: Sequence[Sequence[int]],
+    dtypes: Sequence[str], further: tuple[str, str],
+) -> None:  # fmt: skip
+    """Show an operator with its parameters, then its arguments and one line more."""
+    given = ", ".join(f"{name}={value}" for name, value in params.items())
+    page.text(Mark(f"{operator}({given})", "name"))
+    arrays = [f"{tuple(shape)} {dtype}" for shape, dtype in zip(shapes, dtypes, strict=True)]
+    page.pairs([("arguments", ", ".join(arrays) or "none"), further])

@@ -14,15 +14,9 @@ from operad.boundary import boundary
 from operad.cli.explanation import PartChoice, arrays_in_words, explained
 from operad.cli.listing import Listing
 from operad.cli.modules import module_option, operator_named
-from operad.cli.options import (
-    complete_operators,
-    context_option,
-    dtype_option,
-    param_option,
-    shape_option,
-)
+from operad.cli.options import complete_operators, context_option, dtype_option, param_option, shape_option
 from operad.cli.page import Mark, Page
-from operad.cli.samples import expect_no_more, sample_property, sample_shapes
+from operad.cli.samples import expect_no_more, sample_property, sample_shapes, show_call
 from operad.device import Context
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
@@ -123,13 +117,7 @@ class KernelChoice:
 
     def show(self, page: Page) -> None:
         """The question, and one row for each kernel."""
-        given = ", ".join(f"{name}={value}" for name, value in self.params.items())
-        page.text(Mark(f"{self.operator}({given})", "name"))
-        arrays = zip(self.shapes, self.dtypes, strict=True)
-        page.pairs([
-            ("arguments", ", ".join(f"{tuple(shape)} {dtype}" for shape, dtype in arrays) or "none"),
-            ("context", self.context),
-        ])  # fmt: skip
+        show_call(page, self.operator, self.params, self.shapes, self.dtypes, ("context", self.context))
         page.heading("Kernels")
         page.table(
             ("verdict", "kernel", "provided by", "device", "priority", "reason"),

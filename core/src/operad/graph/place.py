@@ -68,9 +68,7 @@ def assign_contexts(
 
 
 def insert_copies(
-    graph: Graph,
-    contexts: Mapping[Node, Context],
-    targets: Sequence[Context | None] = (),
+    graph: Graph, contexts: Mapping[Node, Context], targets: Sequence[Context | None] = ()
 ) -> tuple[Graph, list[Context]]:
     """Insert `_cross_device_copy` nodes where a node reads an entry of another context.
 

@@ -146,11 +146,7 @@ class Chosen(OperatorProperty):
         return [(in_data[entry.index], out_data[out]) for entry, out in pairs]
 
     def backward_inplace_option(
-        self,
-        out_grad: Sequence[Any],
-        in_data: Sequence[Any],
-        out_data: Sequence[Any],
-        in_grad: Sequence[Any],
+        self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any], in_grad: Sequence[Any]
     ) -> list[tuple[Any, Any]]:
         """The pairs of the kernels of the gradients, where no later kernel reads the array."""
         groups = {"out_grad": out_grad, "in_data": in_data, "out_data": out_data}

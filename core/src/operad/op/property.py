@@ -311,11 +311,7 @@ class OperatorProperty(ABC):
         return []
 
     def backward_inplace_option(
-        self,
-        out_grad: Sequence[Any],
-        in_data: Sequence[Any],
-        out_data: Sequence[Any],
-        in_grad: Sequence[Any],
+        self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any], in_grad: Sequence[Any]
     ) -> list[tuple[Any, Any]]:
         """Pairs (array read, in_grad) that may share memory during `backward`."""
         return []

@@ -35,10 +35,7 @@ from operad.scopes import Ending, Exit
 
 
 def compile_graph(
-    graph: Graph,
-    passes: Sequence[Pass],
-    given: Mapping[str, Any],
-    analyses: Mapping[str, Pass] | None = None,
+    graph: Graph, passes: Sequence[Pass], given: Mapping[str, Any], analyses: Mapping[str, Pass] | None = None
 ) -> Program:
     """Run the passes over a graph; `given` are the facts that `operad.graph.passes` lists.
 

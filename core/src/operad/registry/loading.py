@@ -28,12 +28,7 @@ from typing import Any, Final, NoReturn, final
 import numpy as np
 
 from operad.engine.budget import kept_blas_threads
-from operad.errors import (
-    BrokenPluginError,
-    IncompatiblePluginError,
-    OperadError,
-    PluginNotReadyError,
-)
+from operad.errors import BrokenPluginError, IncompatiblePluginError, OperadError, PluginNotReadyError
 from operad.first_use import first_use, is_importing, was_alone
 from operad.interrupts import is_of_handler
 from operad.locks import new_lock

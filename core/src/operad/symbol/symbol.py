@@ -17,12 +17,7 @@ from operad import registry
 from operad.boundary import boundary
 from operad.device import Context, as_context
 from operad.dtypes import DType, as_dtype
-from operad.errors import (
-    ArgumentError,
-    GraphError,
-    IndexOutOfRangeError,
-    suggestion,
-)
+from operad.errors import ArgumentError, GraphError, IndexOutOfRangeError, suggestion
 from operad.executor import Executor, bind, simple_bind
 from operad.graph import (
     Entry,

@@ -33,3 +33,12 @@ def run() -> Callable[..., Result]:
 def run_json(run: Callable[..., Result]) -> Callable[..., Any]:
     """Runs `operad ... --json`, and reads what it printed on standard output."""
     return lambda *words: json.loads(run(*words, "--json").stdout)
+
+
+@pytest.fixture
+def program(request, tmp_path, monkeypatch):
+    """The test module's `PROGRAM` as a file of the current folder, under a name of its own."""
+    path = tmp_path / f"acme_of_{request.module.__name__.rpartition('.')[2]}.py"
+    path.write_text(request.module.PROGRAM)
+    monkeypatch.chdir(tmp_path)
+    return path

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from operad_check.commands.check.jobs import plan_one
 
 PROGRAM = '''
@@ -43,14 +41,6 @@ def wrong(x):
 operad.registry.register(right)
 operad.registry.register(wrong)
 '''
-
-
-@pytest.fixture
-def program(tmp_path, monkeypatch):
-    path = tmp_path / "acme_broken.py"
-    path.write_text(PROGRAM)
-    monkeypatch.chdir(tmp_path)
-    return path
 
 
 def test_a_broken_check_alone_exits_with_3_and_says_whose_fault_it_is(program, run, tmp_path):

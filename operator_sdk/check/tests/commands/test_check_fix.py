@@ -83,14 +83,6 @@ def test_a_file_that_cannot_be_read_as_python_stays_untouched(tmp_path):
     assert path.read_text() == "def (:\n"
 
 
-@pytest.fixture
-def program(tmp_path, monkeypatch):
-    path = tmp_path / "acme_undeclared.py"
-    path.write_text(PROGRAM)
-    monkeypatch.chdir(tmp_path)
-    return path
-
-
 @pytest.mark.more
 def test_what_is_undeclared_exits_with_0_and_says_what_to_declare(program, run):
     done = run("check", "acme_sigmoid", "--module", program, "--first", "--fix", "--html", "report.html")

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from core.tests.as_found import program_file
 from operad import registry
 from operad.errors import ArgumentError, OperatorNotFoundError
 from operad_check.commands.check.jobs import plan_one
@@ -55,12 +56,7 @@ mapped = from_mapper(plus, name="acme_mapped", params={"y": param(float, 1.0)})
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    """A program's file; what importing it does is undone."""
-    (tmp_path / "acme_program.py").write_text(PROGRAM)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.chdir(tmp_path)
-    yield tmp_path / "acme_program.py"
-    if sys.modules.pop("acme_program", None):
+    if (yield from program_file(tmp_path, monkeypatch, "acme_program", PROGRAM)):
         registry.unregister("acme_square")
 
 

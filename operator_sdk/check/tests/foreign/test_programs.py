@@ -24,12 +24,17 @@ def product_grad(g, a, b, c):
     return g * b * c, g * a * c, 2 * g * a * b
 
 
-def test_a_derivative_of_three_arguments_has_a_program_of_ten_lines():
-    report = check_numpy(product, "a:(...), b:(...), c:(...) -> y:(...)", product_grad, checks=["B301"])
-    script = failure(report, "B301").script
+def failing_program(line, check):
+    """The program that a check's failure comes with; it is short and fails."""
+    script = failure(check_numpy(product, line, product_grad, checks=[check]), check).script
     assert len(script.splitlines()) <= MOST_LINES
     with pytest.raises(AssertionError):
         run(script)
+    return script
+
+
+def test_a_derivative_of_three_arguments_has_a_program_of_ten_lines():
+    script = failing_program("a:(...), b:(...), c:(...) -> y:(...)", "B301")
     run(script.replace("import product_grad as f_grad", "import right_grad as f_grad"))
 
 
@@ -38,11 +43,7 @@ def right_grad(g, a, b, c):
 
 
 def test_gradients_along_all_elements_have_a_program_too():
-    report = check_numpy(product, "a:(N), b:(N), c:(N) -> y:(N)", product_grad, checks=["B302"])
-    script = failure(report, "B302").script
-    assert len(script.splitlines()) <= MOST_LINES
-    with pytest.raises(AssertionError):
-        run(script)
+    failing_program("a:(N), b:(N), c:(N) -> y:(N)", "B302")
 
 
 def test_the_last_element_of_a_part_is_the_one_that_was_named():

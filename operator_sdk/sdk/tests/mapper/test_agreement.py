@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from core.tests.together import run_together
 from operad_sdk.mapper import (
     copysign,
     exp,
@@ -28,7 +29,6 @@ from operad_sdk.mapper import (
 )
 from operad_sdk.vector import machine
 from operator_sdk.sdk.tests.mappers import huber
-from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()

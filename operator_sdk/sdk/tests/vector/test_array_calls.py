@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import operad as od
+from core.tests.together import run_together
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm, array_calls, machine
 from operad_sdk.vector.array_calls import array_call, bound_to, call_text, strided_call
 from operad_sdk.vector.machine import object_code
 from operad_sdk.vector.settings import is_checked
-from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector.guarded import guarded
 from operator_sdk.sdk.tests.vector.processors import OTHERS
 from operator_sdk.sdk.tests.vector.programs import Program

@@ -14,10 +14,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from core.tests.together import run_together
 from operad_sdk.mapper import mapper
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.team import _BOX, has_team, team
-from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector.team_model import END_OF_WAITS, World, functions
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 

@@ -20,13 +20,7 @@ def _is_integer(call: KernelCall) -> bool:
 
 
 def _arithmetic(
-    name: str,
-    function: Any,
-    summary: str,
-    gradient: Any,
-    rhs: str,
-    output: str,
-    **options: Any,
+    name: str, function: Any, summary: str, gradient: Any, rhs: str, output: str, **options: Any
 ) -> type[OperatorProperty]:
     """Declare one operator.
 

@@ -99,40 +99,10 @@ class Convolution(Layer):
 
 
 @Convolution.kernel(
-    "cpu",
-    priority=10,
-    when=InVectorCode(refusal),
-    prepares=prepared_weights("forward", "data_grad"),
+    "cpu", priority=10, when=InVectorCode(refusal), prepares=prepared_weights(is_transpose=False)
 )
 class Direct(DirectKernel):
     """Without unrolled rows, in vector code."""
-
-    def forward(
-        self,
-        op_ctx: OpContext,
-        data: Array,
-        weight: Array,
-        bias: Array | None,
-        output: Array,
-        packed: Array | None,
-    ) -> None:
-        """The correlation."""
-        self.correlation.correlate(op_ctx, data, weight, bias, output, packed)
-
-    def data_grad(
-        self,
-        op_ctx: OpContext,
-        output_grad: Array,
-        weight: Array,
-        data_grad: Array,
-        turned: Array | None,
-    ) -> None:
-        """Its adjoint by the data."""
-        self.correlation.data_gradient(op_ctx, weight, output_grad, None, data_grad, turned)
-
-    def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
-        """Its adjoint by the weight."""
-        self.correlation.weight_gradient(op_ctx, data, output_grad, weight_grad)
 
 
 @operator("Convolution_v1")

@@ -84,12 +84,7 @@ def correlate_weight_gradient(
 
 
 def correlate_data_gradient(
-    op_ctx: OpContext,
-    geometry: Geometry,
-    head: Array,
-    weight: Array,
-    bias: Array | None,
-    images: Array,
+    op_ctx: OpContext, geometry: Geometry, head: Array, weight: Array, bias: Array | None, images: Array
 ) -> None:
     """Write the gradient of the images, where `head` is that of the output, into `images`.
 

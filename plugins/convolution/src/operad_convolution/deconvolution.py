@@ -169,37 +169,9 @@ class Deconvolution(Layer):
 
 
 @Deconvolution.kernel(
-    "cpu",
-    priority=10,
-    when=InVectorCode(refusal),
-    prepares=prepared_weights("data_grad", "forward"),
+    "cpu", priority=10, when=InVectorCode(refusal), prepares=prepared_weights(is_transpose=True)
 )
 class Direct(DirectKernel):
     """Without unrolled rows, in vector code."""
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        data: Array,
-        weight: Array,
-        bias: Array | None,
-        output: Array,
-        turned: Array | None,
-    ) -> None:
-        """The adjoint, by the data, of a convolution from the output to the data."""
-        self.correlation.data_gradient(op_ctx, weight, data, bias, output, turned)
-
-    def data_grad(
-        self,
-        op_ctx: OpContext,
-        output_grad: Array,
-        weight: Array,
-        data_grad: Array,
-        packed: Array | None,
-    ) -> None:
-        """The convolution itself."""
-        self.correlation.correlate(op_ctx, output_grad, weight, None, data_grad, packed)
-
-    def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
-        """As in a convolution whose input is the output's gradient."""
-        self.correlation.weight_gradient(op_ctx, output_grad, data, weight_grad)
+    is_transpose = True

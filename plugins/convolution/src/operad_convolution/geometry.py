@@ -50,14 +50,7 @@ class Geometry:
 
     @classmethod
     def of(
-        cls,
-        data: Shape,
-        out: Shape,
-        kernel: Shape,
-        stride: Shape,
-        dilate: Shape,
-        pad: Shape,
-        groups: int,
+        cls, data: Shape, out: Shape, kernel: Shape, stride: Shape, dilate: Shape, pad: Shape, groups: int
     ) -> Geometry:
         """From shapes with one to three spatial axes; those that are missing come first, with size 1.
 

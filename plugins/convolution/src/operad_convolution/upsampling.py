@@ -117,12 +117,7 @@ class UpSampling(OperatorProperty):
         return self.forward_resource(in_shapes)
 
     def forward(
-        self,
-        op_ctx: OpContext,
-        arg: Sequence[Array],
-        data: Array | None,
-        weight: Array | None,
-        output: Array,
+        self, op_ctx: OpContext, arg: Sequence[Array], data: Array | None, weight: Array | None, output: Array
     ) -> None:
         """Repeat, or transpose a convolution."""
         if data is not None and weight is not None:

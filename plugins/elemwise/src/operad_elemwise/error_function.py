@@ -13,7 +13,8 @@ from statistics import NormalDist
 import numpy as np
 
 from operad_elemwise.families import of_real
-from operad_sdk import Contract, copysign, erf, erfc, exp, from_mapper, log, mapper, sqrt
+from operad_elemwise.mapped import of_mapper
+from operad_sdk import Contract, copysign, erf, erfc, exp, log, mapper, sqrt
 
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 _HALF_ROOT_PI = math.sqrt(math.pi) / 2
@@ -22,56 +23,29 @@ _TAIL = 0.147  # of the guess; makes it good to 2e-3 everywhere
 
 @mapper
 def erf_value(data: float) -> float:
-    """Error function of every element.
-
-    Within 4 units in the last place of the type.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.erf(od.nd.array([-1, 0, 0.5])).asnumpy().round(4)
-        array([-0.8427,  0.    ,  0.5205], dtype=float32)
-    """
+    """Error function."""
     return erf(data)
 
 
-# dy/dx = 2 / sqrt(pi) e^(-x^2), found automatically
-erf_ = from_mapper(
-    erf_value,
-    name="erf",
-    integers_as="float64",
-    contract=Contract(reference=np.vectorize(math.erf, otypes=[float])),
-)
+erf_ = of_mapper(
+    "erf", erf_value, "Error function of every element, within 4 units in the last place of the type; "
+    "`dy/dx = 2 / sqrt(pi) e^(-x^2)`.", ("[-1, 0, 0.5]", "[-0.8427,  0.    ,  0.5205]"),
+    Contract(reference=np.vectorize(math.erf, otypes=[float])),
+)  # fmt: skip
 
 
 @mapper
 def erfc_value(data: float) -> float:
-    """One minus the error function of every element, without cancellation.
-
-    Within 8 units in the last place of the type.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.erfc(od.nd.array([-1, 0, 0.5])).asnumpy().round(4)
-        array([1.8427, 1.    , 0.4795], dtype=float32)
-    """
+    """Its complement."""
     return erfc(data)
 
 
-# dy/dx = -2 / sqrt(pi) e^(-x^2), found automatically
-erfc_ = from_mapper(
-    erfc_value,
-    name="erfc",
-    integers_as="float64",
-    contract=Contract(reference=np.vectorize(math.erfc, otypes=[float])),
-)
+erfc_ = of_mapper(
+    "erfc", erfc_value, "One minus the error function of every element, without cancellation, within 8 units "
+    "in the last place of the type; `dy/dx = -2 / sqrt(pi) e^(-x^2)`.",
+    ("[-1, 0, 0.5]", "[1.8427, 1.    , 0.4795]"),
+    Contract(reference=np.vectorize(math.erfc, otypes=[float])),
+)  # fmt: skip
 
 
 @mapper

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from operad_sdk import Array, Contract, from_mapper, mapper
+from operad_elemwise.mapped import of_mapper
+from operad_sdk import Array, Contract, mapper
 from operad_sdk import digamma as digamma_function
 from operad_sdk import gamma as gamma_function
 from operad_sdk import lgamma as lgamma_function
@@ -15,38 +16,20 @@ from operad_sdk import lgamma as lgamma_function
 
 @mapper
 def gamma_value(data: float) -> float:
-    """Gamma function of every element, `(x - 1)!` for integers.
-
-    Within 16 units in the last place of the type.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.gamma(od.nd.array([1, 4, 0.5])).asnumpy().round(4)
-        array([1.    , 6.    , 1.7725], dtype=float32)
-    """
+    """The gamma function."""
     return gamma_function(data)
 
 
 @mapper
 def gammaln_value(data: float) -> float:
-    """Logarithm of the absolute value of the gamma function of every element.
-
-    Within 8 units in the last place of the type, or of the number 1 where the value is smaller.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.gammaln(od.nd.array([1, 4, 100])).asnumpy().round(3)
-        array([  0.   ,   1.792, 359.134], dtype=float32)
-    """
+    """The logarithm of its absolute value."""
     return lgamma_function(data)
+
+
+@mapper
+def digamma_value(data: float) -> float:
+    """The slope of that."""
+    return digamma_function(data)
 
 
 def _each(function: Callable[[float], float], at_poles: float) -> Callable[[Array], Array]:
@@ -56,42 +39,6 @@ def _each(function: Callable[[float], float], at_poles: float) -> Callable[[Arra
         return math.inf if x == 0 else at_poles if x < 0 and x == int(x) else function(x)
 
     return np.vectorize(at, otypes=[float])
-
-
-# dy/dx = y digamma(x), found automatically
-gamma = from_mapper(
-    gamma_value,
-    name="gamma",
-    integers_as="float64",
-    contract=Contract(
-        reference=_each(math.gamma, math.nan), undefined="at its poles the gamma function has no value"
-    ),
-)
-# dy/dx = digamma(x), found automatically
-gammaln = from_mapper(
-    gammaln_value,
-    name="gammaln",
-    integers_as="float64",
-    contract=Contract(reference=_each(math.lgamma, math.inf)),
-)
-
-
-@mapper
-def digamma_value(data: float) -> float:
-    """Slope of `gammaln` of every element; NaN at its poles, 0, -1, -2 and so on.
-
-    Within 4 units in the last place of the type, or of the number 1 where the value is smaller.
-
-    Shapes:
-        data: (...)
-        output: (...)
-
-    Example:
-        >>> import operad as od
-        >>> od.nd.digamma(od.nd.array([1, 2, 0.5])).asnumpy().round(4)
-        array([-0.5772,  0.4228, -1.9635], dtype=float32)
-    """
-    return digamma_function(data)
 
 
 def _psi(x: float) -> float:
@@ -104,12 +51,25 @@ def _psi(x: float) -> float:
     return math.log(x) - 1 / (2 * x) - 1 / (12 * x**2) + 1 / (120 * x**4) - 1 / (252 * x**6) - shift
 
 
-digamma = from_mapper(
-    digamma_value,
-    name="digamma",
-    integers_as="float64",
-    contract=Contract(
+gamma = of_mapper(
+    "gamma", gamma_value, "Gamma function of every element, `(x - 1)!` for integers, within 16 units in "
+    "the last place of the type; `dy/dx = y digamma(x)`.", ("[1, 4, 0.5]", "[1.    , 6.    , 1.7725]"),
+    Contract(
+        reference=_each(math.gamma, math.nan), undefined="at its poles the gamma function has no value"
+    ),
+)  # fmt: skip
+gammaln = of_mapper(
+    "gammaln", gammaln_value, "Logarithm of the absolute value of the gamma function of every element, "
+    "within 8 units in the last place of the type, or of the number 1 where the value is smaller; "
+    "`dy/dx = digamma(x)`.", ("[1, 4, 100]", "[  0.    ,   1.7918, 359.1342]"),
+    Contract(reference=_each(math.lgamma, math.inf)),
+)  # fmt: skip
+digamma = of_mapper(
+    "digamma", digamma_value, "Slope of `gammaln` of every element, NaN at its poles, 0, -1, -2 and so on, "
+    "within 4 units in the last place of the type, or of the number 1 where the value is smaller.",
+    ("[1, 2, 0.5]", "[-0.5772,  0.4228, -1.9635]"),
+    Contract(
         reference=np.vectorize(_psi, otypes=[float]),
         undefined="at its poles the digamma function has no value",
     ),
-)
+)  # fmt: skip

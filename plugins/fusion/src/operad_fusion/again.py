@@ -55,12 +55,7 @@ def again(
 @final
 class _Again:
     def __init__(
-        self,
-        graph: Graph,
-        facts: Facts,
-        groups: Sequence[Sequence[int]],
-        kinds: Sequence[Hashable],
-        end: int,
+        self, graph: Graph, facts: Facts, groups: Sequence[Sequence[int]], kinds: Sequence[Hashable], end: int
     ) -> None:
         self._graph, self._facts, self._end = graph, facts, end
         self._kind_of = dict(zip(graph.nodes, kinds, strict=True))

@@ -8,6 +8,7 @@ import pytest
 from operad.gluon import nn
 
 import operad as od
+from core.tests.together import run_together
 from operad import autograd, gluon, nd, sym
 
 
@@ -168,11 +169,7 @@ def test_threads_that_predict_together_get_their_own_results() -> None:
         barrier.wait()
         found[number] = [net(nd.full((1, 1), number)).asscalar() for _ in range(50)]
 
-    threads = [threading.Thread(target=predict, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(predict, range(4))
     assert found == {number: [number] * 50 for number in range(4)}
 
 

@@ -20,12 +20,7 @@ from operad.io.order import BatchOrder  # type: ignore[import-not-found]  # like
 import operad
 from operad import NDArray, current_context, nd
 from operad.dtypes import as_dtype
-from operad.errors import (
-    EngineError,
-    FormatError,
-    ParamError,
-    ShapeError,
-)
+from operad.errors import EngineError, FormatError, ParamError, ShapeError
 from operad.files import translated
 from operad.profiler import stage
 from operad_image.batches import BatchMaker, Job

@@ -9,6 +9,7 @@ import numpy as np
 
 from operad.errors import IndexOutOfRangeError
 from operad_indexing.accumulate import add_rows
+from operad_indexing.axes import along
 from operad_indexing.positions import Lookup, whole
 from operad_sdk import (
     Array,
@@ -30,13 +31,7 @@ _AXIS: Final[Any] = param(int, None, doc="The axis of positions; left out: the e
 
 def _taken(shape: Shape, indices: Shape, axis: int | None) -> Shape:
     """Shape of the elements."""
-    if axis is None:
-        shape, axis = (prod(shape),), 0
-    if not -len(shape) <= axis < len(shape):
-        raise ShapeError(
-            f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}"
-        )
-    axis %= len(shape)
+    shape, axis = along(shape, axis)
     expected = (*shape[:axis], indices[axis] if axis < len(indices) else 1, *shape[axis + 1 :])
     if len(indices) != len(shape) or any(n not in (1, m) for n, m in zip(indices, expected, strict=True)):
         raise ShapeError(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad_indexing.axes import along
 from operad_indexing.selection import elements_at, first_numbers
 from operad_sdk import (
     Array,
@@ -34,13 +35,7 @@ _INDEX_DTYPE: Final = param("dtype", "float32", doc="Element type of the numbers
 
 def _first(shape: Shape, axis: int | None, k: int) -> Shape:
     """The shape of the first `k` elements along an axis; all of them if `k` is below 1."""
-    if axis is None:
-        shape, axis = (prod(shape),), 0
-    if not -len(shape) <= axis < len(shape):
-        raise ShapeError(
-            f"axis is {axis}, expected {-len(shape)} to {len(shape) - 1} for data of shape {shape}"
-        )
-    axis %= len(shape)
+    shape, axis = along(shape, axis)
     if k > shape[axis]:
         raise ShapeError(
             f"k is {k}, expected at most {shape[axis]}, the elements along axis {axis} of data {shape}"

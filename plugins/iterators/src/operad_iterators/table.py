@@ -26,11 +26,7 @@ class Column:
     """
 
     def __init__(
-        self,
-        name: str,
-        values: np.ndarray[Any, Any],
-        ctx: Context | None = None,
-        layout: str | None = "NCHW",
+        self, name: str, values: np.ndarray[Any, Any], ctx: Context | None = None, layout: str | None = "NCHW"
     ) -> None:
         self.name, self.values, self._ctx, self._layout = name, values, ctx, layout
 

@@ -46,10 +46,7 @@ class Workers:
         self._states, self._reports = ["starting"] * count, [""] * count
 
     def run(
-        self,
-        grace_s: float,
-        on_loss: Callable[[int, str], None] | None = None,
-        watch: Watch | None = None,
+        self, grace_s: float, on_loss: Callable[[int, str], None] | None = None, watch: Watch | None = None
     ) -> int:
         """Start the processes, and wait until all have ended.
 

@@ -10,17 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import (
-    Array,
-    Contract,
-    Drawn,
-    Shape,
-    Shapes,
-    blocked_sum,
-    define,
-    param,
-    unit_interval,
-)
+from operad_sdk import Array, Contract, Drawn, Shape, Shapes, blocked_sum, define, param, unit_interval
 
 _SHARED: Final[dict[str, Any]] = {"accepts": "floating", "compute_dtype": "float32"}
 

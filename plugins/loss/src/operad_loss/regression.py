@@ -20,16 +20,7 @@ from operad_loss.scalars import (
     logistic_cross_entropy,
     prediction,
 )
-from operad_sdk import (
-    Array,
-    Contract,
-    InferredShapes,
-    PartialShape,
-    ShapeError,
-    gradient,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, InferredShapes, PartialShape, ShapeError, gradient, operator, param
 
 _END: Final = "a loss, at the end of a network"
 _ASSUMED: Final = "a label that is not given has the shape of data, less an axis of one"

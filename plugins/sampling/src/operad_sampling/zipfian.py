@@ -9,16 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_sampling.from_numbers import Drawing
-from operad_sdk import (
-    Array,
-    Contract,
-    Distribution,
-    OpContext,
-    ParamError,
-    ResourceRequest,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, Distribution, OpContext, ParamError, ResourceRequest, operator, param
 
 _MORE: Final = 16
 """Number drawn at a time beyond those that are still to be found."""

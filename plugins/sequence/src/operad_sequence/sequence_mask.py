@@ -71,12 +71,7 @@ class SequenceMask(OperatorProperty):
         return super().infer_type(in_types)
 
     def forward(
-        data: Array,
-        op_ctx: OpContext,
-        sequence_length: Array | None,
-        value: float,
-        axis: int,
-        output: Array,
+        data: Array, op_ctx: OpContext, sequence_length: Array | None, value: float, axis: int, output: Array
     ) -> None:
         """Copy, then fill."""
         np.copyto(output, data)

@@ -36,11 +36,7 @@ _DEEPEST: Final = 16
 """Most loops and branches that may stand inside each other; each takes some frames of the interpreter."""
 
 
-def from_json(
-    text: str | bytes,
-    lookup: Lookup | None = None,
-    source: str = "the symbol file",
-) -> Graph:
+def from_json(text: str | bytes, lookup: Lookup | None = None, source: str = "the symbol file") -> Graph:
     """The graph that `to_json` or MXNet 1.x wrote.
 
     What a file asks for is compared with what it holds before anything is made of it: a node has no

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from operad_sdk import (
-    Array,
-    Contract,
-    OperatorProperty,
-    Shape,
-    ShapeError,
-    gradient,
-    operator,
-    param,
-)
+from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, gradient, operator, param
 from operad_shape.linked import Link, LinkedAxes
 from operad_shape.rearrange import normal_axis
 from operad_shape.references import contract_of_part, leading_part, part, with_number, with_part

@@ -118,8 +118,7 @@ class CrossEntropy(OperatorProperty):
         return np.where(counted[:, None], slope * (output_grad / total), 0)
 
     def weight_grad(
-        output_grad: Array, data: Array, label: Array, weight: Array, smoothing: float,
-        ignored: int,
+        output_grad: Array, data: Array, label: Array, weight: Array, smoothing: float, ignored: int
     ) -> Array:  # fmt: skip
         """Of what each row adds to the loss by a class, less the loss for each row of that label."""
         counted, classes, _, total = _rows(label, weight, ignored, data.dtype)

@@ -59,11 +59,7 @@ def _package(of: Collection[str] | None) -> str:
 
 
 def _face(
-    name: str,
-    module: ModuleType,
-    calls: Mapping[str, Call],
-    declare: _Declare,
-    of: Collection[str] | None,
+    name: str, module: ModuleType, calls: Mapping[str, Call], declare: _Declare, of: Collection[str] | None
 ) -> str:
     added = added_names(name, of)
     own = {*names_of(module), *added}

@@ -12,13 +12,7 @@ from operad.operator import is_known
 from operad_check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, PARTS
 from operad_check.comparison.closeness import at, first_place
 from operad_check.register import Evidence, check
-from operad_check.running.variation import (
-    INPUTS,
-    RESULTS,
-    Runs,
-    Variant,
-    variation,
-)
+from operad_check.running.variation import INPUTS, RESULTS, Runs, Variant, variation
 from operad_check.trials.returned import expect_fitting
 from operad_check.trials.trial import POISON, Trial, poisoned
 from operad_check.trials.violation import Violation

@@ -12,12 +12,7 @@ from operad_check.cases.retype import is_random, retyped
 from operad_check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
 from operad_check.comparison.number_types import widened
 from operad_check.comparison.rounding import WIDE_TYPE, is_at_the_ends
-from operad_check.comparison.trusted import (
-    beside_each_other,
-    expect_infinities,
-    expect_trusted,
-    expect_whole,
-)
+from operad_check.comparison.trusted import beside_each_other, expect_infinities, expect_trusted, expect_whole
 from operad_check.register import Evidence, check
 from operad_check.trials.reference import call_reference, listed
 from operad_check.trials.trial import Array, Trial

@@ -22,14 +22,7 @@ import numpy as np
 from operad_check.cases.retype import perturbed, retyped
 from operad_check.comparison.closeness import ROUNDINGS, at, first_place
 from operad_check.comparison.number_types import as_numbers, floating, in_type_of, widened
-from operad_check.comparison.rounding import (
-    CONDITION,
-    MOVEMENTS,
-    SPREADS,
-    WIDE_TYPE,
-    largest,
-    overflows,
-)
+from operad_check.comparison.rounding import CONDITION, MOVEMENTS, SPREADS, WIDE_TYPE, largest, overflows
 from operad_check.trials.reference import call_reference, listed
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import Violation

@@ -67,10 +67,7 @@ def check_foreign(
 
 
 def check_numpy(
-    function: str | Callable[..., Any],
-    line: str,
-    gradient: Callable[..., Any] | None = None,
-    **options: Any,
+    function: str | Callable[..., Any], line: str, gradient: Callable[..., Any] | None = None, **options: Any
 ) -> OperatorReport:
     """Check a function of NumPy arrays and the gradient that was written for it.
 

@@ -8,14 +8,7 @@ from typing import Any
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.operator import (
-    BackwardArrays,
-    ForwardArrays,
-    OpContext,
-    Operator,
-    OperatorProperty,
-    Shape,
-)
+from operad.operator import BackwardArrays, ForwardArrays, OpContext, Operator, OperatorProperty, Shape
 from operad_check.trials.subject import Subject
 
 

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.operator import (
-    KernelCall,
-    Operator,
-    Prepared,
-    Shape,
-    choose_among,
-    ranked,
-)
+from operad.operator import KernelCall, Operator, Prepared, Shape, choose_among, ranked
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.names import IN_DATA, Slot
 from operad_sdk.errors import DeclarationError

@@ -315,11 +315,7 @@ class OperatorProperty(ShapedProperty):
         return [(in_data[entry.index], out_data[target]) for entry, target in self.binding.forward.inplace]
 
     def backward_inplace_option(
-        self,
-        out_grad: Sequence[Any],
-        in_data: Sequence[Any],
-        out_data: Sequence[Any],
-        in_grad: Sequence[Any],
+        self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any], in_grad: Sequence[Any]
     ) -> list[tuple[Any, Any]]:
         """The pairs that the gradients declare, where no later gradient reads the array."""
         groups = {OUT_GRAD: out_grad, IN_DATA: in_data, OUT_DATA: out_data}

@@ -53,7 +53,7 @@ def define(
     """
     if reference is not None:
         options.setdefault("contract", Contract(reference=reference))
-    options.setdefault("doc", _documentation(name, spec, summary, example, source))
+    options.setdefault("doc", documentation(name, spec, summary, example, source))
     made = from_function(name, spec, function, **options)
     gradients = gradient if isinstance(gradient, Mapping) else {"": gradient}
     for argument, one in gradients.items():
@@ -65,7 +65,8 @@ def define(
     return made
 
 
-def _documentation(name: str, spec: str, summary: str, example: tuple[str, ...], source: str) -> str:
+def documentation(name: str, spec: str, summary: str, example: tuple[str, ...], source: str = "") -> str:
+    """The documentation of an operator of a table; arguments as for `define`."""
     *given, result = example
     values = ", ".join(f"od.nd.array({value})" if value[:1] in "[-0123456789" else value for value in given)
     line = parse(spec)

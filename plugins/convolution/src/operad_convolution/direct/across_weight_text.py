@@ -24,12 +24,7 @@ class AcrossWeightText:
     """
 
     def __init__(
-        self,
-        kind: str,
-        tile: AcrossTile,
-        rest: int,
-        parts: int,
-        seen: Sequence[Sequence[int]] | None = None,
+        self, kind: str, tile: AcrossTile, rest: int, parts: int, seen: Sequence[Sequence[int]] | None = None
     ) -> None:
         """Write it.
 

@@ -11,7 +11,7 @@ import numpy as np
 from operad import Context
 from operad_convolution.direct.layer import DirectCorrelation, direct_correlation
 from operad_convolution.geometry import Geometry
-from operad_sdk import Array, DType, KernelCall, Prepared, Shape
+from operad_sdk import Array, DType, KernelCall, OpContext, Prepared, Shape
 
 COPIED_FOR_PRODUCTS: Final = 1 << 20
 """Elements up to which an image is copied where kernels are of one element: they stay in the last cache."""
@@ -60,18 +60,18 @@ def refusal(call: KernelCall, is_large: bool) -> str | None:
     return None
 
 
-def prepared_weights(correlates: str, adjoint: str) -> dict[str, Prepared]:
+def prepared_weights(*, is_transpose: bool) -> dict[str, Prepared]:
     """Weights as the kernels of a layer read them, made once for each version of the weights.
 
     Args:
-        correlates: The part that computes the correlation. A bias belongs to `forward`.
-        adjoint: The part that computes its adjoint by the images.
+        is_transpose: Whether forward is the adjoint, by the images, of a correlation; else it is one.
     """
 
     def prepared(part: str) -> Prepared:
         def packing(call: KernelCall) -> Any:
-            has_bias = part == "forward" and "bias" in call.prop.list_arguments()
-            return _correlation(call).packing(has_bias, is_turned=part == adjoint)
+            is_forward = part == "forward"
+            has_bias = is_forward and "bias" in call.prop.list_arguments()
+            return _correlation(call).packing(has_bias, is_turned=is_forward == is_transpose)
 
         def array(call: KernelCall) -> tuple[Shape, DType]:
             return (packing(call).elements,), _computed_in(call.in_types[0])
@@ -82,13 +82,49 @@ def prepared_weights(correlates: str, adjoint: str) -> dict[str, Prepared]:
 
         return Prepared(("weight",), (part,), array, pack)
 
-    return {"packed": prepared(correlates), "turned": prepared(adjoint)}
+    return {f"{part}_weight": prepared(part) for part in ("forward", "data_grad")}
 
 
 class DirectKernel:
-    """A layer without unrolled rows; a subclass says which part is which of the correlation's."""
+    """A layer without unrolled rows: a correlation, or where `is_transpose` its adjoint by the images."""
+
+    is_transpose = False
 
     def __init__(
         self, prop: Any, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> None:
         self.correlation = direct_correlation(_geometry_of(prop, in_shapes), _computed_in(in_types[0]))
+
+    def forward(
+        self,
+        op_ctx: OpContext,
+        data: Array,
+        weight: Array,
+        bias: Array | None,
+        output: Array,
+        forward_weight: Array | None,
+    ) -> None:
+        """The correlation, or its adjoint."""
+        if self.is_transpose:
+            self.correlation.data_gradient(op_ctx, weight, data, bias, output, forward_weight)
+        else:
+            self.correlation.correlate(op_ctx, data, weight, bias, output, forward_weight)
+
+    def data_grad(
+        self,
+        op_ctx: OpContext,
+        output_grad: Array,
+        weight: Array,
+        data_grad: Array,
+        data_grad_weight: Array | None,
+    ) -> None:
+        """The other one of the two."""
+        if self.is_transpose:
+            self.correlation.correlate(op_ctx, output_grad, weight, None, data_grad, data_grad_weight)
+        else:
+            self.correlation.data_gradient(op_ctx, weight, output_grad, None, data_grad, data_grad_weight)
+
+    def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
+        """The adjoint of the correlation by the weight."""
+        images, heads = (output_grad, data) if self.is_transpose else (data, output_grad)
+        self.correlation.weight_gradient(op_ctx, images, heads, weight_grad)

@@ -48,3 +48,19 @@ class Loss(HybridBlock):
         weight = self._weight if weight is None else weight
         loss = weighted(F, loss, weight, sample_weight)
         return F.mean(loss, axis=self._batch_axis, exclude=True)
+
+
+class MarginLoss(Loss):
+    """Base of losses with a margin.
+
+    Args:
+        margin: From which number on there is no loss.
+        weight: Factor of all values, or None.
+        batch_axis: The axis of samples.
+    """
+
+    def __init__(
+        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from operad_gluon.errors import BlockValueError, ParameterError
-from operad_gluon.loss.base import Loss, softplus_of_minus_abs, weighted
+from operad_gluon.loss.base import Loss, MarginLoss, softplus_of_minus_abs, weighted
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):
@@ -160,7 +160,7 @@ class CTCLoss(Loss):
         return weighted(F, loss, self._weight, sample_weight)
 
 
-class HingeLoss(Loss):
+class HingeLoss(MarginLoss):
     """max(0, margin - pred * label), for labels of -1 and 1.
 
     Args:
@@ -168,12 +168,6 @@ class HingeLoss(Loss):
         weight: Factor of all values, or None.
         batch_axis: The axis of samples.
     """
-
-    def __init__(
-        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
-    ) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
-        self._margin = margin
 
     def _hinge(self, F: Any, pred: Any, label: Any) -> Any:
         return F.relu(self._margin - pred * F.reshape_like(label, pred))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from operad_gluon.loss.base import Loss, weighted
+from operad_gluon.loss.base import Loss, MarginLoss, weighted
 
 
-class TripletLoss(Loss):
+class TripletLoss(MarginLoss):
     """max(0, |positive - pred|^2 - |negative - pred|^2 + margin).
 
     Args:
@@ -18,12 +18,6 @@ class TripletLoss(Loss):
         weight: Factor of all values, or None.
         batch_axis: The axis of samples.
     """
-
-    def __init__(
-        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
-    ) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
-        self._margin = margin
 
     def hybrid_forward(self, F: Any, pred: Any, positive: Any, negative: Any) -> Any:
         """A value for each sample."""

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import operad
 from operad import cpu
+from operad_gluon.block import HybridBlock
 from operad_gluon.local_files import existing
 
 __all__ = ["get_model_file", "purge"]
 
 ROOT: Final = os.path.join(operad.base.data_dir(), "models")
 CPU: Final = cpu()
+Folder = str | os.PathLike[str]
+Net = TypeVar("Net", bound=HybridBlock)
 
 
-def get_model_file(name: str, root: str | os.PathLike[str] = ROOT) -> str:
+def get_model_file(name: str, root: Folder = ROOT) -> str:
     """Path of a model's weights: `NAME-DIGEST.params`, as MXNet's own are called, or `NAME.params`.
 
     Args:
@@ -35,7 +38,7 @@ def get_model_file(name: str, root: str | os.PathLike[str] = ROOT) -> str:
     return str(existing(f"pretrained {name}", str(folder), names, "put MXNet's file of weights there"))
 
 
-def purge(root: str | os.PathLike[str] = ROOT) -> None:
+def purge(root: Folder = ROOT) -> None:
     """Delete all files of weights in a folder.
 
     Args:
@@ -45,7 +48,7 @@ def purge(root: str | os.PathLike[str] = ROOT) -> None:
         path.unlink()
 
 
-def with_weights(net: Any, pretrained: bool, name: str, ctx: Any, root: str | os.PathLike[str]) -> Any:
+def with_weights(net: Net, pretrained: bool, name: str, ctx: Any, root: Folder) -> Net:
     """A network, with the weights of its file where `pretrained` is true."""
     if pretrained:
         net.load_parameters(get_model_file(name, root=root), ctx=ctx)

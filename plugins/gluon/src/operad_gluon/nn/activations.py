@@ -60,10 +60,7 @@ class PReLU(HybridBlock):
     """
 
     def __init__(
-        self,
-        alpha_initializer: Any = od.init.Constant(0.25),
-        in_channels: int = 1,
-        **kwargs: Any,
+        self, alpha_initializer: Any = od.init.Constant(0.25), in_channels: int = 1, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         with self.name_scope():

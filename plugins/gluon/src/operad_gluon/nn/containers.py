@@ -56,9 +56,6 @@ class Sequential(_Chain):
     )
     """
 
-    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
-        super().__init__(prefix=prefix, params=params)
-
     def forward(self, x: Any) -> Any:
         """The output of the last block."""
         return self._chained(x)
@@ -86,9 +83,6 @@ class HybridSequential(_Chain, HybridBlock):
     >>> net(od.nd.ones((2, 5))).shape
     (2, 20)
     """
-
-    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
-        super().__init__(prefix=prefix, params=params)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """The output of the last block."""

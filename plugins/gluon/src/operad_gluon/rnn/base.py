@@ -6,7 +6,7 @@ Source: RecurrentCell, python/mxnet/gluon/rnn/rnn_cell.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from operad import nd
 from operad.errors import GraphError
@@ -16,6 +16,17 @@ from operad_gluon.rnn.sequences import format_sequence, last_states, mask_sequen
 
 _OPERATORS: Final = ("tanh", "relu", "sigmoid", "softsign")
 """Activations that are operators of their own."""
+
+
+class Sequence(NamedTuple):
+    """Arguments of `RecurrentCell.unroll`."""
+
+    length: int
+    inputs: Any
+    begin_state: Any
+    layout: str
+    merge_outputs: bool | None
+    valid_length: Any
 
 
 class RecurrentCell(Block):
@@ -87,6 +98,11 @@ class RecurrentCell(Block):
             The outputs, and the states after the last step.
         """
         self.reset()
+        return self._unroll(Sequence(length, inputs, begin_state, layout, merge_outputs, valid_length))
+
+    def _unroll(self, given: Sequence) -> tuple[Any, Any]:
+        """Run a whole sequence, after `reset`."""
+        length, inputs, begin_state, layout, merge_outputs, valid_length = given
         steps, axis, F, batch_size = format_sequence(length, inputs, layout, False)
         states = get_begin_state(self, F, begin_state, steps, batch_size)
         outputs: Any = []
@@ -123,15 +139,7 @@ class RecurrentCell(Block):
 
 
 class HybridRecurrentCell(RecurrentCell, HybridBlock):
-    """A cell that can be compiled.
-
-    Args:
-        prefix: As of `Block`.
-        params: As of `Block`.
-    """
-
-    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
-        super().__init__(prefix=prefix, params=params)
+    """A cell that can be compiled."""
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute one step."""

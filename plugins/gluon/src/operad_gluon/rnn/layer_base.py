@@ -171,13 +171,7 @@ class RecurrentLayer(HybridBlock):
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
     ) -> list[Any]:
-        """States before the first step.
-
-        Args:
-            batch_size: Sequences in the batch.
-            func: Makes a state, as `nd.zeros` does.
-            kwargs: What else it takes.
-        """
+        """States before the first step; see `RecurrentCell.begin_state`."""
         return [
             func(name=f"{self.prefix}h0_{number}", **{**info, **kwargs})
             for number, info in enumerate(self.state_info(batch_size))

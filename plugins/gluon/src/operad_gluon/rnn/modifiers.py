@@ -11,7 +11,7 @@ from typing import Any
 import operad
 from operad import sym
 from operad.errors import ArgumentError, GraphError, UnsupportedError
-from operad_gluon.rnn.base import HybridRecurrentCell
+from operad_gluon.rnn.base import HybridRecurrentCell, Sequence
 from operad_gluon.rnn.sequences import format_sequence, mask_sequence, tensor_types
 from operad_gluon.rnn.stacked import BidirectionalCell
 
@@ -51,21 +51,12 @@ class DropoutCell(HybridRecurrentCell):
             inputs = F.Dropout(inputs, p=self._rate, axes=self._axes, name=f"t{self._counter}_fwd")
         return inputs, states
 
-    def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Any = None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
-        valid_length: Any = None,
-    ) -> tuple[Any, Any]:
-        """Run a whole sequence, at once where it is one piece; see `RecurrentCell.unroll`."""
-        self.reset()
-        inputs, _, F, _ = format_sequence(length, inputs, layout, merge_outputs)
+    def _unroll(self, given: Sequence) -> tuple[Any, Any]:
+        """Run a whole sequence, at once where it is one piece."""
+        inputs, _, F, _ = format_sequence(given.length, given.inputs, given.layout, given.merge_outputs)
         if isinstance(inputs, tensor_types):
-            return self.hybrid_forward(F, inputs, begin_state or [])
-        return super().unroll(length, inputs, begin_state, layout, merge_outputs)
+            return self.hybrid_forward(F, inputs, given.begin_state or [])
+        return super()._unroll(given._replace(inputs=inputs, valid_length=None))
 
 
 class ModifierCell(HybridRecurrentCell):
@@ -170,30 +161,17 @@ class ResidualCell(ModifierCell):
         base_cell: The cell.
     """
 
-    def __init__(self, base_cell: Any) -> None:
-        super().__init__(base_cell)
-
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, Any]:
         """Compute one step."""
         output, states = self.base_cell(inputs, states)
         return F.elemwise_add(output, inputs, name=f"t{self._counter}_fwd"), states
 
-    def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Any = None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
-        valid_length: Any = None,
-    ) -> tuple[Any, Any]:
-        """Run a whole sequence; see `RecurrentCell.unroll`."""
-        self.reset()
+    def _unroll(self, given: Sequence) -> tuple[Any, Any]:
+        """Run a whole sequence."""
+        length, inputs, _, layout, merge_outputs, valid_length = given
         self.base_cell._modified = False
         try:
-            outputs, states = self.base_cell.unroll(
-                length, inputs, begin_state, layout, merge_outputs, valid_length
-            )
+            outputs, states = self.base_cell.unroll(*given)
         finally:
             self.base_cell._modified = True
         merge = isinstance(outputs, tensor_types) if merge_outputs is None else merge_outputs

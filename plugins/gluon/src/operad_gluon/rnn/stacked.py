@@ -13,6 +13,7 @@ from operad_gluon.block.block import indented
 from operad_gluon.rnn.base import (
     HybridRecurrentCell,
     RecurrentCell,
+    Sequence,
     begin_states_of,
     get_begin_state,
     states_of,
@@ -61,17 +62,9 @@ class _Stack(_CellsOfCells):
             new += own
         return inputs, new
 
-    def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Any = None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
-        valid_length: Any = None,
-    ) -> tuple[Any, list[Any]]:
-        """Run a whole sequence through one cell after another; see `RecurrentCell.unroll`."""
-        self.reset()
+    def _unroll(self, given: Sequence) -> tuple[Any, Any]:
+        """Run a whole sequence through one cell after another."""
+        length, inputs, begin_state, layout, merge_outputs, valid_length = given
         inputs, _, F, batch_size = format_sequence(length, inputs, layout, None)
         begin_state = get_begin_state(self, F, begin_state, inputs, batch_size)
         last, new = len(self._children) - 1, []
@@ -89,27 +82,11 @@ class _Stack(_CellsOfCells):
 
 
 class SequentialRNNCell(_Stack):
-    """Cells one upon another.
-
-    Args:
-        prefix: As of `Block`.
-        params: As of `Block`.
-    """
-
-    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
-        super().__init__(prefix=prefix, params=params)
+    """Cells one upon another."""
 
 
 class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
-    """Cells one upon another that can be compiled.
-
-    Args:
-        prefix: As of `Block`.
-        params: As of `Block`.
-    """
-
-    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
-        super().__init__(prefix=prefix, params=params)
+    """Cells one upon another that can be compiled."""
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
         """Compute one step."""
@@ -139,17 +116,9 @@ class BidirectionalCell(_CellsOfCells, HybridRecurrentCell):
         forward, backward = self._children.values()
         return f"{type(self).__name__}(forward={forward}, backward={backward})"
 
-    def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Any = None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
-        valid_length: Any = None,
-    ) -> tuple[Any, list[Any]]:
-        """Run a whole sequence in both directions; see `RecurrentCell.unroll`."""
-        self.reset()
+    def _unroll(self, given: Sequence) -> tuple[Any, Any]:
+        """Run a whole sequence in both directions."""
+        length, inputs, begin_state, layout, merge_outputs, valid_length = given
         steps, axis, F, batch_size = format_sequence(length, inputs, layout, False)
         begin_state = get_begin_state(self, F, begin_state, steps, batch_size)
         (l_cell, l_begin), (r_cell, r_begin) = self._states_of_each(begin_state)

@@ -23,7 +23,7 @@ from operad.cli import (
     sample_shapes,
 )
 from operad.cli.options import complete_operators, dtype_option, param_option, shape_option
-from operad.cli.samples import expect_no_more
+from operad.cli.samples import expect_no_more, show_call
 from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
@@ -104,13 +104,8 @@ class Benchmark:
 
     def show(self, page: Page) -> None:
         """Write the call, whether its results agree, and one row per way to run it."""
-        given = ", ".join(f"{name}={value}" for name, value in self.params.items())
-        page.text(Mark(f"{self.operator}({given})", "name"))
-        arrays = zip(self.shapes, self.dtypes, strict=True)
-        page.pairs([
-            ("arguments", ", ".join(f"{tuple(shape)} {dtype}" for shape, dtype in arrays) or "none"),
-            ("agree", ", ".join(self.verified) or "nothing was compared"),
-        ])  # fmt: skip
+        agree = "agree", ", ".join(self.verified) or "nothing was compared"
+        show_call(page, self.operator, self.params, self.shapes, self.dtypes, agree)
         for problem in self.problems:
             page.text(Mark(problem, "bad"))
         if self.timings:

@@ -36,13 +36,7 @@ class Concurrent(Sequential):
 
 
 class HybridConcurrent(HybridSequential):
-    """`Concurrent` that can be compiled.
-
-    Args:
-        axis: Axis along which outputs are joined.
-        prefix: As of `Block`.
-        params: As of `Block`.
-    """
+    """`Concurrent` that can be compiled; its arguments are the same."""
 
     def __init__(self, axis: int = -1, prefix: str | None = None, params: Any = None) -> None:
         super().__init__(prefix=prefix, params=params)
@@ -54,15 +48,7 @@ class HybridConcurrent(HybridSequential):
 
 
 class Identity(HybridBlock):
-    """The input, as a branch of `HybridConcurrent`.
-
-    Args:
-        prefix: As of `Block`.
-        params: As of `Block`.
-    """
-
-    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
-        super().__init__(prefix=prefix, params=params)
+    """The input, as a branch of `HybridConcurrent`."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return `x`."""
@@ -130,13 +116,7 @@ class SyncBatchNorm(BatchNorm):
         }
 
     def hybrid_forward(
-        self,
-        F: Any,
-        x: Any,
-        gamma: Any,
-        beta: Any,
-        running_mean: Any,
-        running_var: Any,
+        self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
     ) -> Any:
         """Return the normalized batch."""
         return F.contrib.SyncBatchNorm(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)

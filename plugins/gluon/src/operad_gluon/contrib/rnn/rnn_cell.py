@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from operad_gluon.rnn.base import get_begin_state
+from operad_gluon.rnn.base import Sequence, get_begin_state
 from operad_gluon.rnn.cells import GatedCell
 from operad_gluon.rnn.modifiers import ModifierCell, refuse_bidirectional
 from operad_gluon.rnn.sequences import as_list, format_sequence, mask_sequence, tensor_types
@@ -68,19 +68,11 @@ class VariationalDropoutCell(ModifierCell):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p_out = {self.drop_outputs}, p_state = {self.drop_states})"
 
-    def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Any = None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
-        valid_length: Any = None,
-    ) -> tuple[Any, Any]:
-        """Run a whole sequence; see `RecurrentCell.unroll`."""
+    def _unroll(self, given: Sequence) -> tuple[Any, Any]:
+        """Run a whole sequence."""
         if self.drop_states:
-            return super().unroll(length, inputs, begin_state, layout, merge_outputs, valid_length)
-        self.reset()
+            return super()._unroll(given)
+        length, inputs, begin_state, layout, merge_outputs, valid_length = given
         inputs, axis, F, batch_size = format_sequence(length, inputs, layout, True)
         states = get_begin_state(self, F, begin_state, inputs, batch_size)
         if self.drop_inputs:

@@ -5,11 +5,10 @@ Source: python/mxnet/gluon/model_zoo/vision/alexnet.py.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from operad_gluon import nn
-from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
+from operad_gluon.model_zoo.model_store import CPU, ROOT, Folder, with_weights
 from operad_gluon.model_zoo.vision.classifier import Classifier
 
 __all__ = ["AlexNet", "alexnet"]
@@ -46,9 +45,7 @@ class AlexNet(Classifier):
             self.output = nn.Dense(classes)
 
 
-def alexnet(
-    pretrained: bool = False, ctx: Any = CPU, root: str | os.PathLike[str] = ROOT, **kwargs: Any
-) -> AlexNet:
+def alexnet(pretrained: bool = False, ctx: Any = CPU, root: Folder = ROOT, **kwargs: Any) -> AlexNet:
     """AlexNet.
 
     Args:
@@ -57,4 +54,4 @@ def alexnet(
         root: Folder of the file.
         kwargs: What `AlexNet` takes.
     """
-    return with_weights(AlexNet(**kwargs), pretrained, "alexnet", ctx, root)  # type: ignore[no-any-return]
+    return with_weights(AlexNet(**kwargs), pretrained, "alexnet", ctx, root)

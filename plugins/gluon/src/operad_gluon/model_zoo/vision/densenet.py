@@ -5,14 +5,13 @@ Source: python/mxnet/gluon/model_zoo/vision/densenet.py.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, Final
 
 from operad_gluon import nn
 from operad_gluon.contrib.nn import HybridConcurrent, Identity
-from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
-from operad_gluon.model_zoo.vision.classifier import Classifier, chain
+from operad_gluon.model_zoo.model_store import CPU, ROOT, Folder, with_weights
+from operad_gluon.model_zoo.vision.classifier import Classifier, chain, variant
 
 __all__ = [
     "DenseNet",
@@ -108,40 +107,21 @@ class DenseNet(Classifier):
 
 
 def get_densenet(
-    num_layers: int,
-    pretrained: bool = False,
-    ctx: Any = CPU,
-    root: str | os.PathLike[str] = ROOT,
-    **kwargs: Any,
+    num_layers: int, pretrained: bool = False, ctx: Any = CPU, root: Folder = ROOT, **kwargs: Any
 ) -> DenseNet:
-    """DenseNet of 121, 161, 169 or 201 layers.
+    """DenseNet of 121, 161, 169 or 201 layers; see `get_resnet` for the other arguments.
 
     Args:
         num_layers: How many there are.
-        pretrained: Whether to read MXNet's weights, from a file under `root`.
-        ctx: Context of the weights.
-        root: Folder of the file.
         kwargs: What `DenseNet` takes.
     """
     net = DenseNet(*densenet_spec[num_layers], **kwargs)
-    return with_weights(net, pretrained, f"densenet{num_layers}", ctx, root)  # type: ignore[no-any-return]
+    return with_weights(net, pretrained, f"densenet{num_layers}", ctx, root)
 
 
-def densenet121(**kwargs: Any) -> DenseNet:
-    """DenseNet of 121 layers; see `get_densenet`."""
-    return get_densenet(121, **kwargs)
-
-
-def densenet161(**kwargs: Any) -> DenseNet:
-    """DenseNet of 161 layers; see `get_densenet`."""
-    return get_densenet(161, **kwargs)
-
-
-def densenet169(**kwargs: Any) -> DenseNet:
-    """DenseNet of 169 layers; see `get_densenet`."""
-    return get_densenet(169, **kwargs)
-
-
-def densenet201(**kwargs: Any) -> DenseNet:
-    """DenseNet of 201 layers; see `get_densenet`."""
-    return get_densenet(201, **kwargs)
+DENSENETS: Final = {
+    f"densenet{layers}": variant(f"densenet{layers}", f"DenseNet of {layers} layers", get_densenet, layers)
+    for layers in densenet_spec
+}
+"""The networks by their names."""
+densenet121, densenet161, densenet169, densenet201 = DENSENETS.values()

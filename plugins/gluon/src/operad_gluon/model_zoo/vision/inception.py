@@ -5,13 +5,12 @@ Source: python/mxnet/gluon/model_zoo/vision/inception.py.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from operad_gluon import nn
 from operad_gluon.contrib.nn import HybridConcurrent
-from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
+from operad_gluon.model_zoo.model_store import CPU, ROOT, Folder, with_weights
 from operad_gluon.model_zoo.vision.classifier import Classifier, chain
 
 __all__ = ["Inception3", "inception_v3", "make_aux"]
@@ -163,15 +162,6 @@ class Inception3(Classifier):
             self.output = nn.Dense(classes)
 
 
-def inception_v3(
-    pretrained: bool = False, ctx: Any = CPU, root: str | os.PathLike[str] = ROOT, **kwargs: Any
-) -> Inception3:
-    """Inception v3.
-
-    Args:
-        pretrained: Whether to read MXNet's weights, from a file under `root`.
-        ctx: Context of the weights.
-        root: Folder of the file.
-        kwargs: What `Inception3` takes.
-    """
-    return with_weights(Inception3(**kwargs), pretrained, "inceptionv3", ctx, root)  # type: ignore[no-any-return]
+def inception_v3(pretrained: bool = False, ctx: Any = CPU, root: Folder = ROOT, **kwargs: Any) -> Inception3:
+    """Inception v3; see `alexnet`, `kwargs` are those of `Inception3`."""
+    return with_weights(Inception3(**kwargs), pretrained, "inceptionv3", ctx, root)

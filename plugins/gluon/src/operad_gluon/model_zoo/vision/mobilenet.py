@@ -5,13 +5,12 @@ Source: python/mxnet/gluon/model_zoo/vision/mobilenet.py.
 
 from __future__ import annotations
 
-import os
 from typing import Any, Final
 
 from operad_gluon import nn
 from operad_gluon.block import HybridBlock
-from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
-from operad_gluon.model_zoo.vision.classifier import Classifier
+from operad_gluon.model_zoo.model_store import CPU, ROOT, Folder, with_weights
+from operad_gluon.model_zoo.vision.classifier import Classifier, variant
 
 __all__ = [
     "LinearBottleneck",
@@ -120,13 +119,7 @@ class MobileNet(Classifier):
 
 
 class MobileNetV2(Classifier):
-    """MobileNetV2, for images of (3, 224, 224).
-
-    Args:
-        multiplier: How many times the channels are more than in the paper.
-        classes: How many there are.
-        kwargs: What `Block` takes.
-    """
+    """MobileNetV2; see `MobileNet` for the arguments."""
 
     def __init__(self, multiplier: float = 1.0, classes: int = 1000, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -153,72 +146,41 @@ def _suffix(multiplier: float) -> str:
 
 
 def get_mobilenet(
-    multiplier: float,
-    pretrained: bool = False,
-    ctx: Any = CPU,
-    root: str | os.PathLike[str] = ROOT,
-    **kwargs: Any,
+    multiplier: float, pretrained: bool = False, ctx: Any = CPU, root: Folder = ROOT, **kwargs: Any
 ) -> MobileNet:
-    """MobileNet.
+    """MobileNet; see `get_resnet` for the other arguments.
 
     Args:
         multiplier: As of `MobileNet`.
-        pretrained: Whether to read MXNet's weights, from a file under `root`.
-        ctx: Context of the weights.
-        root: Folder of the file.
         kwargs: What `MobileNet` takes.
     """
     name = f"mobilenet{_suffix(multiplier)}"
-    return with_weights(MobileNet(multiplier, **kwargs), pretrained, name, ctx, root)  # type: ignore[no-any-return]
+    return with_weights(MobileNet(multiplier, **kwargs), pretrained, name, ctx, root)
 
 
 def get_mobilenet_v2(
-    multiplier: float,
-    pretrained: bool = False,
-    ctx: Any = CPU,
-    root: str | os.PathLike[str] = ROOT,
-    **kwargs: Any,
+    multiplier: float, pretrained: bool = False, ctx: Any = CPU, root: Folder = ROOT, **kwargs: Any
 ) -> MobileNetV2:
     """MobileNetV2; see `get_mobilenet`."""
     name = f"mobilenetv2_{_suffix(multiplier)}"
-    return with_weights(MobileNetV2(multiplier, **kwargs), pretrained, name, ctx, root)  # type: ignore[no-any-return]
+    return with_weights(MobileNetV2(multiplier, **kwargs), pretrained, name, ctx, root)
 
 
-def mobilenet1_0(**kwargs: Any) -> MobileNet:
-    """MobileNet; see `get_mobilenet`."""
-    return get_mobilenet(1.0, **kwargs)
-
-
-def mobilenet_v2_1_0(**kwargs: Any) -> MobileNetV2:
-    """MobileNetV2; see `get_mobilenet_v2`."""
-    return get_mobilenet_v2(1.0, **kwargs)
-
-
-def mobilenet0_75(**kwargs: Any) -> MobileNet:
-    """MobileNet of 3/4 of the channels; see `get_mobilenet`."""
-    return get_mobilenet(0.75, **kwargs)
-
-
-def mobilenet_v2_0_75(**kwargs: Any) -> MobileNetV2:
-    """MobileNetV2 of 3/4 of the channels; see `get_mobilenet_v2`."""
-    return get_mobilenet_v2(0.75, **kwargs)
-
-
-def mobilenet0_5(**kwargs: Any) -> MobileNet:
-    """MobileNet of half the channels; see `get_mobilenet`."""
-    return get_mobilenet(0.5, **kwargs)
-
-
-def mobilenet_v2_0_5(**kwargs: Any) -> MobileNetV2:
-    """MobileNetV2 of half the channels; see `get_mobilenet_v2`."""
-    return get_mobilenet_v2(0.5, **kwargs)
-
-
-def mobilenet0_25(**kwargs: Any) -> MobileNet:
-    """MobileNet of a quarter of the channels; see `get_mobilenet`."""
-    return get_mobilenet(0.25, **kwargs)
-
-
-def mobilenet_v2_0_25(**kwargs: Any) -> MobileNetV2:
-    """MobileNetV2 of a quarter of the channels; see `get_mobilenet_v2`."""
-    return get_mobilenet_v2(0.25, **kwargs)
+_SHARES: Final = {1.0: "", 0.75: " of 3/4 of the channels", 0.5: " of half the channels",
+                  0.25: " of a quarter of the channels"}  # fmt: skip
+MOBILENETS: Final = {
+    f"mobilenet{share}": variant(
+        f"mobilenet{share}".replace(".", "_"), f"MobileNet{of}", get_mobilenet, share
+    )
+    for share, of in _SHARES.items()
+}
+"""The networks by their names."""
+MOBILENETS_V2: Final = {
+    f"mobilenetv2_{share}": variant(
+        f"mobilenet_v2_{share}".replace(".", "_"), f"MobileNetV2{of}", get_mobilenet_v2, share
+    )
+    for share, of in _SHARES.items()
+}
+"""Those of the second version."""
+mobilenet1_0, mobilenet0_75, mobilenet0_5, mobilenet0_25 = MOBILENETS.values()
+mobilenet_v2_1_0, mobilenet_v2_0_75, mobilenet_v2_0_5, mobilenet_v2_0_25 = MOBILENETS_V2.values()

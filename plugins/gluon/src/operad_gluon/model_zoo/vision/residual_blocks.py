@@ -84,15 +84,7 @@ class BottleneckV1(_BlockV1):
 
 
 class _BlockV2(HybridBlock):
-    """A residual block whose normalizations and activations come before the convolutions.
-
-    Args:
-        channels: Channels of the output.
-        stride: How many times smaller the output is.
-        downsample: Whether the input has another size or other channels, and is projected.
-        in_channels: Channels of the input; 0: those of the first one.
-        kwargs: What `Block` takes.
-    """
+    """A residual block whose normalizations and activations come before the convolutions; see `_BlockV1`."""
 
     def __init__(
         self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0, **kwargs: Any

@@ -5,15 +5,14 @@ Source: python/mxnet/gluon/model_zoo/vision/resnet.py.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, Final
 
 from operad.errors import ParamError
 from operad_gluon import nn
 from operad_gluon.block import HybridBlock
-from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
-from operad_gluon.model_zoo.vision.classifier import Classifier
+from operad_gluon.model_zoo.model_store import CPU, ROOT, Folder, with_weights
+from operad_gluon.model_zoo.vision.classifier import Classifier, variant
 from operad_gluon.model_zoo.vision.residual_blocks import (
     BasicBlockV1,
     BasicBlockV2,
@@ -49,12 +48,26 @@ __all__ = [
 class _ResNet(Classifier):
     """Base of both versions."""
 
-    def __init__(self, layers: Sequence[int], channels: Sequence[int], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        block: Any,
+        layers: Sequence[int],
+        channels: Sequence[int],
+        classes: int = 1000,
+        thumbnail: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         if len(layers) != len(channels) - 1:
             raise ParamError(
                 f"{type(self).__name__}: {len(channels)} channels for {len(layers)} stages, expected one more"
             )
+        with self.name_scope():
+            self.features = nn.HybridSequential(prefix="")
+            self._add_first(channels[0], thumbnail)
+            self._add_stages(block, layers, channels)
+            self._add_last()
+            self.output = nn.Dense(classes, in_units=channels[-1])
 
     def _add_first(self, channels: int, thumbnail: bool) -> None:
         if thumbnail:
@@ -78,6 +91,9 @@ class _ResNet(Classifier):
                     stage.add(block(own, 1, False, in_channels=own, prefix=""))
             self.features.add(stage)
 
+    def _add_last(self) -> None:
+        self.features.add(nn.GlobalAvgPool2D())
+
 
 class ResNetV1(_ResNet):
     """ResNet, for images of (3, 224, 224).
@@ -91,44 +107,16 @@ class ResNetV1(_ResNet):
         kwargs: What `Block` takes.
     """
 
-    def __init__(
-        self,
-        block: Any,
-        layers: Sequence[int],
-        channels: Sequence[int],
-        classes: int = 1000,
-        thumbnail: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(layers, channels, **kwargs)
-        with self.name_scope():
-            self.features = nn.HybridSequential(prefix="")
-            self._add_first(channels[0], thumbnail)
-            self._add_stages(block, layers, channels)
-            self.features.add(nn.GlobalAvgPool2D())
-            self.output = nn.Dense(classes, in_units=channels[-1])
-
 
 class ResNetV2(_ResNet):
     """ResNet whose blocks normalize before they convolve; see `ResNetV1` for the arguments."""
 
-    def __init__(
-        self,
-        block: Any,
-        layers: Sequence[int],
-        channels: Sequence[int],
-        classes: int = 1000,
-        thumbnail: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(layers, channels, **kwargs)
-        with self.name_scope():
-            self.features = nn.HybridSequential(prefix="")
-            self.features.add(nn.BatchNorm(scale=False, center=False))
-            self._add_first(channels[0], thumbnail)
-            self._add_stages(block, layers, channels)
-            self.features.add(nn.BatchNorm(), nn.Activation("relu"), nn.GlobalAvgPool2D(), nn.Flatten())
-            self.output = nn.Dense(classes, in_units=channels[-1])
+    def _add_first(self, channels: int, thumbnail: bool) -> None:
+        self.features.add(nn.BatchNorm(scale=False, center=False))
+        super()._add_first(channels, thumbnail)
+
+    def _add_last(self) -> None:
+        self.features.add(nn.BatchNorm(), nn.Activation("relu"), nn.GlobalAvgPool2D(), nn.Flatten())
 
 
 _SMALL: Final = [64, 64, 128, 256, 512]
@@ -153,7 +141,7 @@ def get_resnet(
     num_layers: int,
     pretrained: bool = False,
     ctx: Any = CPU,
-    root: str | os.PathLike[str] = ROOT,
+    root: Folder = ROOT,
     **kwargs: Any,
 ) -> Any:
     """ResNet of 18, 34, 50, 101 or 152 layers.
@@ -179,51 +167,15 @@ def get_resnet(
     return with_weights(net, pretrained, f"resnet{num_layers}_v{version}", ctx, root)
 
 
-def resnet18_v1(**kwargs: Any) -> ResNetV1:
-    """ResNet-18, version 1; see `get_resnet`."""
-    return get_resnet(1, 18, **kwargs)  # type: ignore[no-any-return]
-
-
-def resnet34_v1(**kwargs: Any) -> ResNetV1:
-    """ResNet-34, version 1; see `get_resnet`."""
-    return get_resnet(1, 34, **kwargs)  # type: ignore[no-any-return]
-
-
-def resnet50_v1(**kwargs: Any) -> ResNetV1:
-    """ResNet-50, version 1; see `get_resnet`."""
-    return get_resnet(1, 50, **kwargs)  # type: ignore[no-any-return]
-
-
-def resnet101_v1(**kwargs: Any) -> ResNetV1:
-    """ResNet-101, version 1; see `get_resnet`."""
-    return get_resnet(1, 101, **kwargs)  # type: ignore[no-any-return]
-
-
-def resnet152_v1(**kwargs: Any) -> ResNetV1:
-    """ResNet-152, version 1; see `get_resnet`."""
-    return get_resnet(1, 152, **kwargs)  # type: ignore[no-any-return]
-
-
-def resnet18_v2(**kwargs: Any) -> ResNetV2:
-    """ResNet-18, version 2; see `get_resnet`."""
-    return get_resnet(2, 18, **kwargs)  # type: ignore[no-any-return]
-
-
-def resnet34_v2(**kwargs: Any) -> ResNetV2:
-    """ResNet-34, version 2; see `get_resnet`."""
-    return get_resnet(2, 34, **kwargs)  # type: ignore[no-any-return]
-
-
-def resnet50_v2(**kwargs: Any) -> ResNetV2:
-    """ResNet-50, version 2; see `get_resnet`."""
-    return get_resnet(2, 50, **kwargs)  # type: ignore[no-any-return]
-
-
-def resnet101_v2(**kwargs: Any) -> ResNetV2:
-    """ResNet-101, version 2; see `get_resnet`."""
-    return get_resnet(2, 101, **kwargs)  # type: ignore[no-any-return]
-
-
-def resnet152_v2(**kwargs: Any) -> ResNetV2:
-    """ResNet-152, version 2; see `get_resnet`."""
-    return get_resnet(2, 152, **kwargs)  # type: ignore[no-any-return]
+RESNETS: Final = {
+    f"resnet{layers}_v{version}": variant(
+        f"resnet{layers}_v{version}", f"ResNet-{layers}, version {version}", get_resnet, version, layers
+    )
+    for version in (1, 2)
+    for layers in resnet_spec
+}
+"""The networks by their names."""
+(
+    resnet18_v1, resnet34_v1, resnet50_v1, resnet101_v1, resnet152_v1,
+    resnet18_v2, resnet34_v2, resnet50_v2, resnet101_v2, resnet152_v2,
+) = RESNETS.values()  # fmt: skip

@@ -5,14 +5,13 @@ Source: python/mxnet/gluon/model_zoo/vision/squeezenet.py.
 
 from __future__ import annotations
 
-import os
 from typing import Any, Final
 
 from operad.errors import ParamError
 from operad_gluon import nn
 from operad_gluon.contrib.nn import HybridConcurrent
-from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
-from operad_gluon.model_zoo.vision.classifier import Classifier, chain
+from operad_gluon.model_zoo.model_store import CPU, ROOT, Folder, with_weights
+from operad_gluon.model_zoo.vision.classifier import Classifier, chain, variant
 
 __all__ = ["SqueezeNet", "get_squeezenet", "squeezenet1_0", "squeezenet1_1"]
 
@@ -65,30 +64,22 @@ class SqueezeNet(Classifier):
 
 
 def get_squeezenet(
-    version: str,
-    pretrained: bool = False,
-    ctx: Any = CPU,
-    root: str | os.PathLike[str] = ROOT,
-    **kwargs: Any,
+    version: str, pretrained: bool = False, ctx: Any = CPU, root: Folder = ROOT, **kwargs: Any
 ) -> SqueezeNet:
-    """SqueezeNet.
+    """SqueezeNet; see `get_resnet` for the other arguments.
 
     Args:
         version: "1.0" or "1.1".
-        pretrained: Whether to read MXNet's weights, from a file under `root`.
-        ctx: Context of the weights.
-        root: Folder of the file.
         kwargs: What `SqueezeNet` takes.
     """
     net = SqueezeNet(version, **kwargs)
-    return with_weights(net, pretrained, f"squeezenet{version}", ctx, root)  # type: ignore[no-any-return]
+    return with_weights(net, pretrained, f"squeezenet{version}", ctx, root)
 
 
-def squeezenet1_0(**kwargs: Any) -> SqueezeNet:
-    """SqueezeNet 1.0; see `get_squeezenet`."""
-    return get_squeezenet("1.0", **kwargs)
-
-
-def squeezenet1_1(**kwargs: Any) -> SqueezeNet:
-    """SqueezeNet 1.1, with the same accuracy for less than half the time; see `get_squeezenet`."""
-    return get_squeezenet("1.1", **kwargs)
+squeezenet1_0 = variant("squeezenet1_0", "SqueezeNet 1.0", get_squeezenet, "1.0")
+squeezenet1_1 = variant(
+    "squeezenet1_1",
+    "SqueezeNet 1.1, with the same accuracy for less than half the time",
+    get_squeezenet,
+    "1.1",
+)

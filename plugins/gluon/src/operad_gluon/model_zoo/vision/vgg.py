@@ -5,15 +5,14 @@ Source: python/mxnet/gluon/model_zoo/vision/vgg.py.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, Final
 
 import operad as od
 from operad.errors import ParamError
 from operad_gluon import nn
-from operad_gluon.model_zoo.model_store import CPU, ROOT, with_weights
-from operad_gluon.model_zoo.vision.classifier import Classifier, chain
+from operad_gluon.model_zoo.model_store import CPU, ROOT, Folder, with_weights
+from operad_gluon.model_zoo.vision.classifier import Classifier, chain, variant
 
 __all__ = [
     "VGG",
@@ -85,60 +84,24 @@ class VGG(Classifier):
 
 
 def get_vgg(
-    num_layers: int,
-    pretrained: bool = False,
-    ctx: Any = CPU,
-    root: str | os.PathLike[str] = ROOT,
-    **kwargs: Any,
+    num_layers: int, pretrained: bool = False, ctx: Any = CPU, root: Folder = ROOT, **kwargs: Any
 ) -> VGG:
-    """VGG of 11, 13, 16 or 19 layers.
+    """VGG of 11, 13, 16 or 19 layers; see `get_resnet` for the other arguments.
 
     Args:
         num_layers: How many there are.
-        pretrained: Whether to read MXNet's weights, from a file under `root`.
-        ctx: Context of the weights.
-        root: Folder of the file.
         kwargs: What `VGG` takes.
     """
     name = f"vgg{num_layers}{'_bn' if kwargs.get('batch_norm') else ''}"
-    return with_weights(VGG(*vgg_spec[num_layers], **kwargs), pretrained, name, ctx, root)  # type: ignore[no-any-return]
+    return with_weights(VGG(*vgg_spec[num_layers], **kwargs), pretrained, name, ctx, root)
 
 
-def vgg11(**kwargs: Any) -> VGG:
-    """VGG of 11 layers; see `get_vgg`."""
-    return get_vgg(11, **kwargs)
-
-
-def vgg13(**kwargs: Any) -> VGG:
-    """VGG of 13 layers; see `get_vgg`."""
-    return get_vgg(13, **kwargs)
-
-
-def vgg16(**kwargs: Any) -> VGG:
-    """VGG of 16 layers; see `get_vgg`."""
-    return get_vgg(16, **kwargs)
-
-
-def vgg19(**kwargs: Any) -> VGG:
-    """VGG of 19 layers; see `get_vgg`."""
-    return get_vgg(19, **kwargs)
-
-
-def vgg11_bn(**kwargs: Any) -> VGG:
-    """VGG of 11 layers with normalization; see `get_vgg`."""
-    return get_vgg(11, **{**kwargs, "batch_norm": True})
-
-
-def vgg13_bn(**kwargs: Any) -> VGG:
-    """VGG of 13 layers with normalization; see `get_vgg`."""
-    return get_vgg(13, **{**kwargs, "batch_norm": True})
-
-
-def vgg16_bn(**kwargs: Any) -> VGG:
-    """VGG of 16 layers with normalization; see `get_vgg`."""
-    return get_vgg(16, **{**kwargs, "batch_norm": True})
-
-
-def vgg19_bn(**kwargs: Any) -> VGG:
-    """VGG of 19 layers with normalization; see `get_vgg`."""
-    return get_vgg(19, **{**kwargs, "batch_norm": True})
+VGGS: Final = {
+    f"vgg{layers}{end}": variant(
+        f"vgg{layers}{end}", f"VGG of {layers} layers{added}", get_vgg, layers, **fixed
+    )
+    for end, added, fixed in (("", "", {}), ("_bn", " with normalization", {"batch_norm": True}))
+    for layers in vgg_spec
+}
+"""The networks by their names."""
+vgg11, vgg13, vgg16, vgg19, vgg11_bn, vgg13_bn, vgg16_bn, vgg19_bn = VGGS.values()

@@ -121,13 +121,7 @@ class CropResize(HybridBlock):
     """
 
     def __init__(
-        self,
-        x: int,
-        y: int,
-        width: int,
-        height: int,
-        size: Any = None,
-        interpolation: int | None = None,
+        self, x: int, y: int, width: int, height: int, size: Any = None, interpolation: int | None = None
     ) -> None:
         super().__init__()
         self._x, self._y = x, y
