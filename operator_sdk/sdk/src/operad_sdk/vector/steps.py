@@ -189,6 +189,12 @@ class StepLoop:
         which, offsets = self._within
         np.add(bases[which], offsets, out=self._every)
 
+    def _table_address(self, name: str, table: ctypes.Array[ctypes.c_longlong]) -> int:
+        if not is_checked():
+            return ctypes.addressof(table)
+        self._tags.append(bounds.Tags.of_table(name, table))
+        return self._tags[-1].addresses[0]
+
 
 @final
 class KeptLoops:
@@ -230,12 +236,6 @@ class KeptLoops:
             if len(self._free) > _MOST_KEPT:
                 self._free.clear()
             self._free.setdefault(key, []).append(loops)
-
-    def _table_address(self, name: str, table: ctypes.Array[ctypes.c_longlong]) -> int:
-        if not is_checked():
-            return ctypes.addressof(table)
-        self._tags.append(bounds.Tags.of_table(name, table))
-        return self._tags[-1].addresses[0]
 
 
 def run_steps(loops: Sequence[StepLoop], op_ctx: OpContext | None = None) -> None:
