@@ -36,7 +36,7 @@ _FEW: Final = 64
 """Rows that NumPy adds one by one, in one call: to within 1e-6, if they are equal."""
 _WIDE_ROW: Final = 2048
 """Elements from which a row is worth a call of a loop."""
-PREFIXES_IN_VECTORS: Final = 1 << 13
+PREFIXES_IN_VECTORS: Final = 1 << 11
 """Prefixes from which vector code computes them."""
 _PREFIXES: Final = 1 << 14
 """Prefixes that are computed at a time, in double precision."""
