@@ -65,10 +65,8 @@ def by_numpy(arrays: Sequence[Array]) -> Array:
     """The numbers of words, `loc` and `scale`, as NumPy computes them."""
     values: list[Any] = list(arrays)
     for step in _form().instructions[len(values) :]:
-        dtype, args = (
-            np.dtype(np.float32 if step.kind == "real" else step.kind),
-            [values[i] for i in step.args],
-        )
+        dtype = np.dtype(np.float32 if step.kind == "real" else step.kind)
+        args = [values[i] for i in step.args]
         if step.op == "constant":
             values.append(dtype.type(step.value))
         elif step.op == "cast":

@@ -62,9 +62,8 @@ def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]
     if form in _LIKE_FIRST:
         if form == "replace" and is_basic(values[2]):
             np.broadcast_to(values[1], values[0][values[2]].shape)  # raises as NumPy does
-        return zeros(
-            values[0].shape, np.cumsum(_first(values[0])).dtype if form == "cumsum" else values[0].dtype
-        )
+        like = np.cumsum(_first(values[0])) if form == "cumsum" else values[0]  # short integers become long
+        return zeros(values[0].shape, like.dtype)
     if function is np.matmul:
         return _product(*values)
     return np.asarray(function(*values, **options))
