@@ -1396,7 +1396,7 @@ def diag(data: NDArray, k: int = 0, axis1: int = 0, axis2: int = 1, *, out: NDAr
     ...
 
 def digamma(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Slope of `gammaln` of every element; NaN at its poles, 0, -1, -2 and so on."""
+    """Slope of `gammaln` of every element, NaN at its poles, 0, -1, -2 and so on, within 4 units in the last place of the type, or of the number 1 where the value is smaller."""
     ...
 
 def dot(lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Literal['csr', 'default', 'row_sparse'] | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1424,11 +1424,11 @@ def elemwise_sub(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray]
     ...
 
 def erf(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Error function of every element."""
+    """Error function of every element, within 4 units in the last place of the type; `dy/dx = 2 / sqrt(pi) e^(-x^2)`."""
     ...
 
 def erfc(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """One minus the error function of every element, without cancellation."""
+    """One minus the error function of every element, without cancellation, within 8 units in the last place of the type; `dy/dx = -2 / sqrt(pi) e^(-x^2)`."""
     ...
 
 def erfinv(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1484,11 +1484,11 @@ def ftrl_update(weight: NDArray, grad: NDArray, z: NDArray, n: NDArray, lr: floa
     ...
 
 def gamma(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Gamma function of every element, `(x - 1)!` for whole numbers."""
+    """Gamma function of every element, `(x - 1)!` for whole numbers, within 16 units in the last place of the type; `dy/dx = y digamma(x)`."""
     ...
 
 def gammaln(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Logarithm of the absolute value of the gamma function of every element."""
+    """Logarithm of the absolute value of the gamma function of every element, within 8 units in the last place of the type, or of the number 1 where the value is smaller; `dy/dx = digamma(x)`."""
     ...
 
 def gather_nd(data: NDArray, indices: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:

@@ -1353,7 +1353,7 @@ def diag(data: Symbol = ..., k: int = 0, axis1: int = 0, axis2: int = 1, *, name
     ...
 
 def digamma(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Slope of `gammaln` of every element; NaN at its poles, 0, -1, -2 and so on."""
+    """Slope of `gammaln` of every element, NaN at its poles, 0, -1, -2 and so on, within 4 units in the last place of the type, or of the number 1 where the value is smaller."""
     ...
 
 def dot(lhs: Symbol = ..., rhs: Symbol = ..., transpose_a: bool = False, transpose_b: bool = False, forward_stype: Literal['csr', 'default', 'row_sparse'] | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1381,11 +1381,11 @@ def elemwise_sub(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = Non
     ...
 
 def erf(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Error function of every element."""
+    """Error function of every element, within 4 units in the last place of the type; `dy/dx = 2 / sqrt(pi) e^(-x^2)`."""
     ...
 
 def erfc(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """One minus the error function of every element, without cancellation."""
+    """One minus the error function of every element, without cancellation, within 8 units in the last place of the type; `dy/dx = -2 / sqrt(pi) e^(-x^2)`."""
     ...
 
 def erfinv(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1441,11 +1441,11 @@ def ftrl_update(weight: Symbol = ..., grad: Symbol = ..., z: Symbol = ..., n: Sy
     ...
 
 def gamma(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Gamma function of every element, `(x - 1)!` for whole numbers."""
+    """Gamma function of every element, `(x - 1)!` for whole numbers, within 16 units in the last place of the type; `dy/dx = y digamma(x)`."""
     ...
 
 def gammaln(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Logarithm of the absolute value of the gamma function of every element."""
+    """Logarithm of the absolute value of the gamma function of every element, within 8 units in the last place of the type, or of the number 1 where the value is smaller; `dy/dx = digamma(x)`."""
     ...
 
 def gather_nd(data: Symbol = ..., indices: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
