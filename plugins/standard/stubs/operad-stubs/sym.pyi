@@ -441,7 +441,7 @@ def _contrib_index_copy(old_tensor: Symbol = ..., index_vector: Symbol = ..., ne
     ...
 
 def _contrib_round_ste(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The whole number next to `x`, halves away from 0; the gradient goes straight through: `dy/dx = 1`."""
+    """The integer next to `x`, halves away from 0; the gradient goes straight through: `dy/dx = 1`."""
     ...
 
 def _contrib_sign_ste(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -921,7 +921,7 @@ def _random_poisson_like(data: Symbol = ..., lam: float = 1.0, *, name: str | No
     ...
 
 def _random_randint(low: int, high: int, shape: int | Sequence[int] | None = None, ctx: str = '', dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Whole numbers from `low` up to and without `high`, each as likely as the others."""
+    """Integers from `low` up to and without `high`, each as likely as the others."""
     ...
 
 def _random_uniform(low: float = 0.0, high: float = 1.0, shape: int | Sequence[int] | None = None, ctx: str = '', dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1273,7 +1273,7 @@ def cdist(lhs: Symbol = ..., rhs: Symbol = ..., p: float = 2.0, *, name: str | N
     ...
 
 def ceil(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The whole number at or above `x`."""
+    """The integer at or above `x`."""
     ...
 
 def choose_element_0index(data: Symbol = ..., index: Symbol = ..., axis: int | None = -1, keepdims: bool = False, mode: Literal['clip', 'wrap'] = 'clip', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1425,7 +1425,7 @@ def flip(data: Symbol = ..., *, axis: int | Sequence[int], name: str | None = No
     ...
 
 def floor(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The whole number at or below `x`."""
+    """The integer at or below `x`."""
     ...
 
 def fmod(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1441,7 +1441,7 @@ def ftrl_update(weight: Symbol = ..., grad: Symbol = ..., z: Symbol = ..., n: Sy
     ...
 
 def gamma(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Gamma function of every element, `(x - 1)!` for whole numbers, within 16 units in the last place of the type; `dy/dx = y digamma(x)`."""
+    """Gamma function of every element, `(x - 1)!` for integers, within 16 units in the last place of the type; `dy/dx = y digamma(x)`."""
     ...
 
 def gammaln(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1813,7 +1813,7 @@ def random_poisson(lam: float = 1.0, shape: int | Sequence[int] | None = None, c
     ...
 
 def random_randint(low: int, high: int, shape: int | Sequence[int] | None = None, ctx: str = '', dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Whole numbers from `low` up to and without `high`, each as likely as the others."""
+    """Integers from `low` up to and without `high`, each as likely as the others."""
     ...
 
 def random_uniform(low: float = 0.0, high: float = 1.0, shape: int | Sequence[int] | None = None, ctx: str = '', dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1861,7 +1861,7 @@ def right_shift(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None
     ...
 
 def rint(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The whole number next to `x`; halves down."""
+    """The integer next to `x`; halves down."""
     ...
 
 def rmsprop_update(weight: Symbol = ..., grad: Symbol = ..., n: Symbol = ..., *, lr: float, gamma1: float = 0.95, epsilon: float = 1e-08, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, clip_weights: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1881,7 +1881,7 @@ def rotary_embedding(data: Symbol = ..., offset: Symbol = ..., base: float = 100
     ...
 
 def round(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The whole number next to `x`; halves away from 0."""
+    """The integer next to `x`; halves away from 0."""
     ...
 
 def rsqrt(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
