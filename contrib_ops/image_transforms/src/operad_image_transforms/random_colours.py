@@ -177,8 +177,8 @@ class random_color_jitter(Recoloured):
         >>> bool(0.5 <= found.min() == found.max() <= 1.5)
         True
 
-    Source: RandomColorJitter, src/operator/image/image_random-inl.h. Differs: other numbers for a seed; whole
-    numbers are rounded once, after all changes.
+    Source: RandomColorJitter, src/operator/image/image_random-inl.h. Differs: other numbers for a seed;
+    integers are rounded once, after all changes.
     """
 
     brightness = param(float, ge=0, doc="How much brightness changes.")

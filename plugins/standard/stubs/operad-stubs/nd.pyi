@@ -484,7 +484,7 @@ def _contrib_index_copy(old_tensor: NDArray, index_vector: NDArray, new_tensor: 
     ...
 
 def _contrib_round_ste(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """The whole number next to `x`, halves away from 0; the gradient goes straight through: `dy/dx = 1`."""
+    """The integer next to `x`, halves away from 0; the gradient goes straight through: `dy/dx = 1`."""
     ...
 
 def _contrib_sign_ste(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -964,7 +964,7 @@ def _random_poisson_like(data: NDArray, lam: float = 1.0, *, out: NDArray | Sequ
     ...
 
 def _random_randint(low: int, high: int, shape: int | Sequence[int] | None = None, ctx: Context | None = None, dtype: DTypeLike | None = None, *, out: NDArray | Sequence[NDArray] | None = None, name: str | None = None) -> NDArray:
-    """Whole numbers from `low` up to and without `high`, each as likely as the others."""
+    """Integers from `low` up to and without `high`, each as likely as the others."""
     ...
 
 def _random_uniform(low: float = 0.0, high: float = 1.0, shape: int | Sequence[int] | None = None, ctx: Context | None = None, dtype: DTypeLike | None = None, *, out: NDArray | Sequence[NDArray] | None = None, name: str | None = None) -> NDArray:
@@ -1316,7 +1316,7 @@ def cdist(lhs: NDArray, rhs: NDArray, p: float = 2.0, *, out: NDArray | Sequence
     ...
 
 def ceil(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """The whole number at or above `x`."""
+    """The integer at or above `x`."""
     ...
 
 def choose_element_0index(data: NDArray, index: NDArray, axis: int | None = -1, keepdims: bool = False, mode: Literal['clip', 'wrap'] = 'clip', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1396,7 +1396,7 @@ def diag(data: NDArray, k: int = 0, axis1: int = 0, axis2: int = 1, *, out: NDAr
     ...
 
 def digamma(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Slope of `gammaln` of every element; NaN at its poles, 0, -1, -2 and so on."""
+    """Slope of `gammaln` of every element, NaN at its poles, 0, -1, -2 and so on, within 4 units in the last place of the type, or of the number 1 where the value is smaller."""
     ...
 
 def dot(lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Literal['csr', 'default', 'row_sparse'] | None = None, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1424,11 +1424,11 @@ def elemwise_sub(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray]
     ...
 
 def erf(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Error function of every element."""
+    """Error function of every element, within 4 units in the last place of the type; `dy/dx = 2 / sqrt(pi) e^(-x^2)`."""
     ...
 
 def erfc(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """One minus the error function of every element, without cancellation."""
+    """One minus the error function of every element, without cancellation, within 8 units in the last place of the type; `dy/dx = -2 / sqrt(pi) e^(-x^2)`."""
     ...
 
 def erfinv(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1468,7 +1468,7 @@ def flip(data: NDArray, axis: int | Sequence[int], *, out: NDArray | Sequence[ND
     ...
 
 def floor(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """The whole number at or below `x`."""
+    """The integer at or below `x`."""
     ...
 
 def fmod(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1484,11 +1484,11 @@ def ftrl_update(weight: NDArray, grad: NDArray, z: NDArray, n: NDArray, lr: floa
     ...
 
 def gamma(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Gamma function of every element, `(x - 1)!` for whole numbers."""
+    """Gamma function of every element, `(x - 1)!` for integers, within 16 units in the last place of the type; `dy/dx = y digamma(x)`."""
     ...
 
 def gammaln(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Logarithm of the absolute value of the gamma function of every element."""
+    """Logarithm of the absolute value of the gamma function of every element, within 8 units in the last place of the type, or of the number 1 where the value is smaller; `dy/dx = digamma(x)`."""
     ...
 
 def gather_nd(data: NDArray, indices: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1900,7 +1900,7 @@ def random_poisson(lam: float = 1.0, shape: int | Sequence[int] | None = None, c
     ...
 
 def random_randint(low: int, high: int, shape: int | Sequence[int] | None = None, ctx: Context | None = None, dtype: DTypeLike | None = None, *, out: NDArray | Sequence[NDArray] | None = None, name: str | None = None) -> NDArray:
-    """Whole numbers from `low` up to and without `high`, each as likely as the others."""
+    """Integers from `low` up to and without `high`, each as likely as the others."""
     ...
 
 def random_uniform(low: float = 0.0, high: float = 1.0, shape: int | Sequence[int] | None = None, ctx: Context | None = None, dtype: DTypeLike | None = None, *, out: NDArray | Sequence[NDArray] | None = None, name: str | None = None) -> NDArray:
@@ -1948,7 +1948,7 @@ def right_shift(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] 
     ...
 
 def rint(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """The whole number next to `x`; halves down."""
+    """The integer next to `x`; halves down."""
     ...
 
 def rmsprop_update(weight: NDArray, grad: NDArray, n: NDArray, lr: float, gamma1: float = 0.95, epsilon: float = 1e-08, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, clip_weights: float = -1.0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1968,7 +1968,7 @@ def rotary_embedding(data: NDArray, offset: NDArray = ..., base: float = 10000.0
     ...
 
 def round(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """The whole number next to `x`; halves away from 0."""
+    """The integer next to `x`; halves away from 0."""
     ...
 
 def rsqrt(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:

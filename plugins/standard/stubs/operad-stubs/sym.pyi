@@ -441,7 +441,7 @@ def _contrib_index_copy(old_tensor: Symbol = ..., index_vector: Symbol = ..., ne
     ...
 
 def _contrib_round_ste(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The whole number next to `x`, halves away from 0; the gradient goes straight through: `dy/dx = 1`."""
+    """The integer next to `x`, halves away from 0; the gradient goes straight through: `dy/dx = 1`."""
     ...
 
 def _contrib_sign_ste(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -921,7 +921,7 @@ def _random_poisson_like(data: Symbol = ..., lam: float = 1.0, *, name: str | No
     ...
 
 def _random_randint(low: int, high: int, shape: int | Sequence[int] | None = None, ctx: str = '', dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Whole numbers from `low` up to and without `high`, each as likely as the others."""
+    """Integers from `low` up to and without `high`, each as likely as the others."""
     ...
 
 def _random_uniform(low: float = 0.0, high: float = 1.0, shape: int | Sequence[int] | None = None, ctx: str = '', dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1273,7 +1273,7 @@ def cdist(lhs: Symbol = ..., rhs: Symbol = ..., p: float = 2.0, *, name: str | N
     ...
 
 def ceil(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The whole number at or above `x`."""
+    """The integer at or above `x`."""
     ...
 
 def choose_element_0index(data: Symbol = ..., index: Symbol = ..., axis: int | None = -1, keepdims: bool = False, mode: Literal['clip', 'wrap'] = 'clip', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1353,7 +1353,7 @@ def diag(data: Symbol = ..., k: int = 0, axis1: int = 0, axis2: int = 1, *, name
     ...
 
 def digamma(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Slope of `gammaln` of every element; NaN at its poles, 0, -1, -2 and so on."""
+    """Slope of `gammaln` of every element, NaN at its poles, 0, -1, -2 and so on, within 4 units in the last place of the type, or of the number 1 where the value is smaller."""
     ...
 
 def dot(lhs: Symbol = ..., rhs: Symbol = ..., transpose_a: bool = False, transpose_b: bool = False, forward_stype: Literal['csr', 'default', 'row_sparse'] | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1381,11 +1381,11 @@ def elemwise_sub(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = Non
     ...
 
 def erf(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Error function of every element."""
+    """Error function of every element, within 4 units in the last place of the type; `dy/dx = 2 / sqrt(pi) e^(-x^2)`."""
     ...
 
 def erfc(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """One minus the error function of every element, without cancellation."""
+    """One minus the error function of every element, without cancellation, within 8 units in the last place of the type; `dy/dx = -2 / sqrt(pi) e^(-x^2)`."""
     ...
 
 def erfinv(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1425,7 +1425,7 @@ def flip(data: Symbol = ..., *, axis: int | Sequence[int], name: str | None = No
     ...
 
 def floor(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The whole number at or below `x`."""
+    """The integer at or below `x`."""
     ...
 
 def fmod(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1441,11 +1441,11 @@ def ftrl_update(weight: Symbol = ..., grad: Symbol = ..., z: Symbol = ..., n: Sy
     ...
 
 def gamma(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Gamma function of every element, `(x - 1)!` for whole numbers."""
+    """Gamma function of every element, `(x - 1)!` for integers, within 16 units in the last place of the type; `dy/dx = y digamma(x)`."""
     ...
 
 def gammaln(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Logarithm of the absolute value of the gamma function of every element."""
+    """Logarithm of the absolute value of the gamma function of every element, within 8 units in the last place of the type, or of the number 1 where the value is smaller; `dy/dx = digamma(x)`."""
     ...
 
 def gather_nd(data: Symbol = ..., indices: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1813,7 +1813,7 @@ def random_poisson(lam: float = 1.0, shape: int | Sequence[int] | None = None, c
     ...
 
 def random_randint(low: int, high: int, shape: int | Sequence[int] | None = None, ctx: str = '', dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Whole numbers from `low` up to and without `high`, each as likely as the others."""
+    """Integers from `low` up to and without `high`, each as likely as the others."""
     ...
 
 def random_uniform(low: float = 0.0, high: float = 1.0, shape: int | Sequence[int] | None = None, ctx: str = '', dtype: DTypeLike | None = None, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1861,7 +1861,7 @@ def right_shift(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None
     ...
 
 def rint(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The whole number next to `x`; halves down."""
+    """The integer next to `x`; halves down."""
     ...
 
 def rmsprop_update(weight: Symbol = ..., grad: Symbol = ..., n: Symbol = ..., *, lr: float, gamma1: float = 0.95, epsilon: float = 1e-08, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, clip_weights: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1881,7 +1881,7 @@ def rotary_embedding(data: Symbol = ..., offset: Symbol = ..., base: float = 100
     ...
 
 def round(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The whole number next to `x`; halves away from 0."""
+    """The integer next to `x`; halves away from 0."""
     ...
 
 def rsqrt(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:

@@ -82,19 +82,19 @@ class CompiledForm:
     Attributes:
         form: The form.
         dtype: In which it is computed.
-        lanes: Elements of a vector, by default as many as fill a register of AVX-512.
+        lanes: Elements of a vector: as many as fill a register of AVX-512.
         fuses: Whether exact products are fused with sums; None: there are none.
 
     Raises:
         NoVectorCodeError: It has no vector code; the message says why.
     """
 
-    def __init__(self, form: ScalarForm, dtype: np.dtype[Any], lanes: int | None = None) -> None:
+    def __init__(self, form: ScalarForm, dtype: np.dtype[Any]) -> None:
         if dtype.kind != "f" or dtype.itemsize > _DOUBLE_BYTES:
             raise NoVectorCodeError(f"vector code computes in float32 and float64, not in {dtype}")
         self.form: Final = form
         self.dtype: Final = _SINGLE if dtype.itemsize < _SINGLE.itemsize else dtype
-        self.lanes: Final = lanes or LANES[self.dtype.itemsize]
+        self.lanes: Final = LANES[self.dtype.itemsize]
         own = expanded(form if self.dtype == dtype else widened(form), self.dtype, functions_of(self.dtype))
         fused = with_exact_products_fused(own)
         has_sums = any(step.op == "sum" for step in own.instructions)
