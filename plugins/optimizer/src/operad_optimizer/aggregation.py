@@ -16,7 +16,7 @@ SIZE: Final = plugin_setting(
 )
 
 _LARGEST_WAITING: Final = 1 << 14
-"""Elements of weights that move together while gradients are computed; of larger ones threads move some each."""
+"""Elements of weights that move together while gradients are computed; larger ones go to several threads."""
 
 
 def aggregation_size(default: int) -> int:
@@ -33,9 +33,9 @@ def in_turn(*groups: Sequence[NDArray]) -> list[NDArray]:
 def pays_together(weights: Sequence[NDArray], grads: Sequence[NDArray], most: int = 0) -> bool:
     """Return whether one call moves weights in less time than a call for each: on devices, else by size.
 
-    A call for one weight goes the short way of calls on small arrays: eight weights of 4,096 elements take 77 us,
-    and 118 us in two calls for four. It cannot while its gradient is computed; then one operation that waits in
-    the engine costs less than several.
+    A call for one weight goes the short way of calls on small arrays: eight weights of 4,096 elements take
+    77 us, and 118 us in two calls for four. It cannot while its gradient is computed; then one operation that
+    waits in the engine costs less than several.
 
     Args:
         most: Elements of a weight up to which it does on the host, where gradients are there.
