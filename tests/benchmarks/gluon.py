@@ -4,7 +4,7 @@
 
 A step is forward, loss, backward and `Trainer.step` by SGD with momentum; a prediction is one forward pass.
 Both libraries run the program below, each in a process of its own. The processes take turns, some calls each,
-and the table has the lower quartiles of all turns. `--processor` takes processor time of all threads, for
+and the table has the lower quartiles of all turns. `--processor` takes the least processor time instead, for
 machines that do other work meanwhile.
 """
 
@@ -155,8 +155,18 @@ def pythons() -> dict[str, str]:
     return {name: python for name, python in found.items() if os.path.exists(python)}
 
 
-def row(servers: dict[str, subprocess.Popen[str]], name: str, kind: int, seconds: float) -> list[float]:
-    """Lower quartiles of all ways in seconds; NaN where a library is not there."""
+def lower_quartile(times: list[float]) -> float:
+    return statistics.quantiles(times, n=4)[0]
+
+
+def row(
+    servers: dict[str, subprocess.Popen[str]],
+    name: str,
+    kind: int,
+    seconds: float,
+    of: Callable[[list[float]], float],
+) -> list[float]:
+    """What `of` says of the times of all ways, in seconds; NaN where a library is not there."""
     times: list[list[float]] = [[] for _ in WAYS]
     end, rounds = time.perf_counter() + seconds, 0
     while rounds < LEAST_ROUNDS or time.perf_counter() < end:
@@ -168,7 +178,7 @@ def row(servers: dict[str, subprocess.Popen[str]], name: str, kind: int, seconds
                 assert server.stdout is not None
                 print(json.dumps([name, hybrid, kind]), file=server.stdin, flush=True)
                 found += json.loads(server.stdout.readline())
-    return [statistics.quantiles(found, n=4)[0] if found else float("nan") for found in times]
+    return [of(found) if found else float("nan") for found in times]
 
 
 def main() -> None:
@@ -185,9 +195,11 @@ def main() -> None:
         return
     flags = ["--processor"] if options.processor else []
     titles = [f"{library} {'hybridized' if hybrid else 'eager'}" for library, hybrid in WAYS]
+    of, unit = (
+        (min, "ms of processors, least") if options.processor else (lower_quartile, "ms, lower quartile")
+    )
     for threads in options.threads:
-        unit = "ms of processors" if options.processor else "ms"
-        print(f"\n{threads} threads, load {os.getloadavg()[0]:.1f}; {unit}, lower quartile\n")
+        print(f"\n{threads} threads, load {os.getloadavg()[0]:.1f}; {unit}\n")
         print(f"| network | | {' | '.join(titles)} | of MXNet |\n|---|---|{'---|' * (len(WAYS) + 1)}")
         counts = {key: str(threads) for key in ("OPERAD_NUM_THREADS", "OMP_NUM_THREADS")}
         servers = {
@@ -199,7 +211,7 @@ def main() -> None:
         }  # fmt: skip
         for name in options.networks:
             for kind, what in enumerate(("predict", "step")):
-                found = row(servers, name, kind, options.seconds)
+                found = row(servers, name, kind, options.seconds, of)
                 cells = [f"{value * 1e3:.3f}" for value in found]
                 print(f"| {name} | {what} | {' | '.join(cells)} | {found[0] / found[2]:.2f} |", flush=True)
         for server in servers.values():

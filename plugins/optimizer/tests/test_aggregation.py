@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -88,9 +89,25 @@ def test_calls_for_several_weights_are_made_where_they_pay(
     made: list[str] = []
     for operator in ("multi_sgd_update", "_multi_lamb_update"):
         monkeypatch.setattr(od.nd, operator, lambda *_, **__: made.append(name))
-    weights = [od.nd.ones(size) for _ in range(2)]
-    od.optimizer.get_updater(od.optimizer.create(name))([0, 1], [od.nd.ones(size)] * 2, weights)
+    weights, grads = ([od.nd.ones(size) for _ in range(2)] for _ in range(2))
+    od.nd.waitall()
+    od.optimizer.get_updater(od.optimizer.create(name))([0, 1], grads, weights)
     assert len(made) == calls
+
+
+def test_weights_whose_gradients_are_still_computed_move_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    monkeypatch.setattr(od.nd, "multi_sgd_update", lambda *arrays, **_: made.append(len(arrays)))
+    weights, grads = ([od.nd.ones(2) for _ in range(2)] for _ in range(2))
+    goes_on = threading.Event()
+    od.engine.get().push_sync(
+        lambda _: goes_on.wait(), od.cpu(), (), [x._chunk.var for x in grads], name="held"
+    )
+    try:
+        od.optimizer.get_updater(od.optimizer.create("sgd"))([0, 1], grads, weights)
+    finally:
+        goes_on.set()
+    assert made == [4]
 
 
 def test_the_environment_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,9 @@ a new one; offsets let many small buffers share what one large buffer leaves.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 _PLACEMENTS: Final = 20_000
 """Number of placements that one packing may spend: about half a second, and none at the bound."""
 _MAX_ROUNDS: Final = 200
+_PATIENCE: Final = 20
+"""Rounds without gain after which no more follow. All of them gave 0.1 % less memory in the mean of 45 graphs
+of 40 to 220 buffers, 2 % at most, and took 2.6 times as long; for an unrolled LSTM of 187 buffers none."""
+_NO_GAP: Final = np.iinfo(np.int64).max
+_FEW: Final = 2000
+"""Buffers of which it is noted which meet, one byte for each pair."""
 _SLACK: Final = 0.01
 """Share above the bound that is good enough."""
 
@@ -62,21 +68,24 @@ def pack(first: Ints, last: Ints, size: Ints) -> tuple[Ints, int]:
     offset = tried = _played(first, last, size)
     height = int((offset + size).max())
     orders = _orders(first, last, size)
-    order, lowest = orders[0], 0
+    meets: Callable[[int], Any] = lambda index: (first <= last[index]) & (last >= first[index])  # noqa: E731
+    if len(size) <= _FEW and height > bound:
+        meets = [*map(meets, range(len(size)))].__getitem__
+    order, lowest, latest = orders[0], 0, len(orders)
     for trial in range(min(len(orders) + _MAX_ROUNDS, _PLACEMENTS // len(size))):
-        if height <= bound:
+        if height <= bound or trial - latest >= _PATIENCE:
             break
         if trial < len(orders):
             candidate = orders[trial]
         else:  # the top buffer goes earlier
             at = int(np.flatnonzero(order == (tried + size).argmax())[0])
             candidate = np.insert(np.delete(order, at), at // 2, order[at])
-        placed = _place(candidate, first, last, size)
+        placed = _place(candidate, meets, size)
         reached = int((placed + size).max())
         if trial >= len(orders) or not lowest or reached < lowest:
             order, tried, lowest = candidate, placed, reached
         if reached < height:
-            height, offset = reached, placed
+            height, offset, latest = reached, placed, max(trial, latest)
     return offset, height
 
 
@@ -129,27 +138,25 @@ def _orders(first: Ints, last: Ints, size: Ints) -> list[Ints]:
     ]
 
 
-def _place(order: Ints, first: Ints, last: Ints, size: Ints) -> Ints:
+def _place(order: Ints, meets: Callable[[int], Any], size: Ints) -> Ints:
     """Place buffers in the given order, each into the tightest gap that holds it."""
-    offset = np.zeros(len(size), np.int64)
-    # The buffers placed so far, in columns (start, end, first, last), sorted by start.
-    placed = np.empty((4, len(size)), np.int64)
+    offset, sizes = np.zeros(len(size), np.int64), size.tolist()
+    # The buffers placed so far, in columns (start, end, buffer), sorted by start.
+    placed = np.empty((3, len(size)), np.int64)
     for count, index in enumerate(order.tolist()):
-        begin, end, need = first[index], last[index], size[index]
-        starts, ends, firsts, lasts = placed[:, :count]
-        meets = np.flatnonzero((firsts <= end) & (lasts >= begin))
-        at = 0
-        if len(meets):
-            tops = np.maximum.accumulate(ends[meets])
-            gaps = starts[meets]
+        need, at = sizes[index], 0
+        met = meets(index)[placed[2, :count]].nonzero()[0]
+        if len(met):
+            gaps, tops = placed[:2].take(met, 1)
+            np.maximum.accumulate(tops, out=tops)
             gaps[1:] -= tops[:-1]
-            fits = np.flatnonzero(gaps >= need)
-            gap = fits[gaps[fits].argmin()] if len(fits) else len(meets)
-            at = int(tops[gap - 1]) if gap else 0
+            fits = np.where(gaps < need, _NO_GAP, gaps)
+            gap = int(fits.argmin())
+            at = int(tops[-1] if fits[gap] == _NO_GAP else tops[gap - 1] if gap else 0)
         offset[index] = at
-        slot = int(starts.searchsorted(at))
-        placed[:, slot + 1 : count + 1] = placed[:, slot:count].copy()
-        placed[:, slot] = at, at + need, begin, end
+        slot = int(placed[0, :count].searchsorted(at))
+        placed[:, slot + 1 : count + 1] = placed[:, slot:count]
+        placed[:, slot] = at, at + need, index
     return offset
 
 

@@ -40,7 +40,7 @@ class SGD(WithMomentum):
     ) -> None:
         """One operator call where that pays, unless only some weights keep their last step."""
         kept = [state for state in states if state is not None]
-        if (kept and len(kept) != len(indices)) or not pays_together(weights):
+        if (kept and len(kept) != len(indices)) or not pays_together(weights, grads):
             super().step_several(indices, weights, grads, states)
             return
         rates = {"lrs": self._get_lrs(indices), "wds": self._get_wds(indices), "num_weights": len(indices)}

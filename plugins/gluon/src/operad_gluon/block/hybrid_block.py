@@ -67,8 +67,7 @@ class HybridBlock(Block):
         if not isinstance(block, HybridBlock):
             raise BlockValueError(
                 f"Children of HybridBlock must also be HybridBlock, but {block!r} has type {type(block)}. "
-                "If you are "
-                "using Sequential, please try HybridSequential instead."
+                "If you are using Sequential, please try HybridSequential instead."
             )
         super().register_child(block, name)
         self._clear_cached_op()
@@ -197,9 +196,8 @@ class HybridBlock(Block):
         if form != self._in_format:
             raise BlockValueError(
                 f"The argument structure of HybridBlock {self.name!r} does not match the cached version. "
-                "Stored format = "
-                f"{self._in_format}, input format = {form}; pass arguments as in the first call, or "
-                "hybridize() again"
+                f"Stored format = {self._in_format}, input format = {form}; pass arguments as in the first "
+                "call, or hybridize() again"
             )
         if -1 in form or not all(isinstance(x, NDArray) for x in leaves):
             leaves = self._arrays(leaves)
@@ -265,8 +263,7 @@ class HybridBlock(Block):
         if not self._cached_graph:
             raise UninitializedError(
                 f"block {self.name!r} has no graph yet. Please first call block.hybridize() and then run "
-                "forward with "
-                "this block at least once before calling export."
+                "forward with this block at least once before calling export."
             )
         symbol = self._cached_graph[1]
         symbol.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
@@ -277,13 +274,9 @@ class HybridBlock(Block):
         od.nd.save(f"{path}-{epoch:04d}.params", values)
 
     def register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:
-        """Have `callback(name, operator, array)` called of each value that the compiled block computes.
+        """Call `callback(name, operator, array)` for each value that the program computes, but gradients.
 
-        Its operators then run one by one. Gradients are not shown.
-
-        Args:
-            callback: What to call; None to stop.
-            monitor_all: Whether it is called for what operators read, too.
+        Its operators then run one by one; None stops it. With `monitor_all`, also for what operators read.
         """
         self._op_hook = (callback, monitor_all)
         if self._cached_op is not None:
@@ -293,8 +286,7 @@ class HybridBlock(Block):
 
 def _no_backend(name: str, backend: str) -> UnsupportedError:
     return UnsupportedError(
-        f"block {name!r}: there is no backend {backend!r}; hybridize() without one compiles and fuses the "
-        "block"
+        f"block {name!r}: there is no backend {backend!r}; hybridize() compiles and fuses without"
     )
 
 
