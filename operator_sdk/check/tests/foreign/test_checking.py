@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from operad.errors import ArgumentError, OperatorNotFoundError
-from operad_check import check_foreign, check_numpy
+from operad_check import Status, check_foreign, check_numpy
 from operad_check.foreign.numpy_backend import NumpyBackend
 from operad_sdk import Contract, ResultTypes
 from operad_sdk.errors import SpecError
@@ -236,3 +236,15 @@ def test_more_digits_than_half_precision_are_declared_or_asked_for(types, asked)
     )
     assert (report.red_ids, report.undeclared_ids) == ([], asked)
     assert not asked or 'result_types=[ResultTypes({"float16": "float32"})]' in failure(report, "F201").fix
+
+
+def test_a_function_that_is_for_some_types_is_tried_on_these_alone():
+    def single(x):
+        assert x.dtype == np.float32
+        return x * 2
+
+    declared = Contract(dtypes=["float32"])
+    checks = ["F201", "D601", "B301"]
+    report = check_numpy(single, LINE, lambda head, x: head * 2, contract=declared, checks=checks)
+    statuses = {outcome.check_id: outcome.status for outcome in report.outcomes}
+    assert statuses == {"F201": Status.PASSED, "D601": Status.PASSED, "B301": Status.INAPPLICABLE}
