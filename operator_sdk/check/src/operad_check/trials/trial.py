@@ -51,11 +51,6 @@ POISON = 113
 """Contents of integer outputs before they are written; floating ones hold NaN."""
 
 
-_LISTS = (
-    *("arguments", "outputs", "states", "inputs", "aux"),
-    *("in_shapes", "in_types", "out_shapes", "out_types"),
-)
-"""Attributes of a trial that a check may change."""
 _BACKWARD_SEED = 1 << 20
 """Added to a case's seed for the random numbers of the backward pass."""
 
@@ -116,7 +111,8 @@ class Trial:
     def again(self) -> Trial:
         """A trial of the same case that has run nothing: the property and what it infers are shared."""
         twin = copy(self)
-        vars(twin).update({name: list(vars(self)[name]) for name in _LISTS}, _source=self)
+        lists = {name: list(value) for name, value in vars(self).items() if isinstance(value, list)}
+        vars(twin).update(lists, _source=self)
         return twin
 
     def with_inputs(self, inputs: Sequence[Array]) -> Trial:

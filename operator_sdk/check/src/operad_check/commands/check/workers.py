@@ -10,7 +10,6 @@ it dies or is stopped, what it told before stays, and its end is one more outcom
 from __future__ import annotations
 
 import faulthandler
-import gc
 import multiprocessing
 import os
 import re
@@ -217,7 +216,6 @@ def _serve(
     limit_s: float,
     stem: str,
 ) -> None:
-    gc.freeze()  # the modules that the fork server has imported, which every collection would walk
     # The processes share the cores that one would have.
     os.environ["OPERAD_NUM_THREADS"] = str(threads)
     config.reload()
