@@ -157,7 +157,8 @@ def _einsum(node: Any) -> Any:
     text = node.attr("equation").replace(" ", "")
     inputs, arrow, output = text.partition("->")
     made = node.call("einsum", *node.syms(), subscripts=text)
-    kept = output if arrow else [one for one in inputs if (one != "," and inputs.count(one) == 1) or one == "."]
+    once = [one for one in inputs.replace(",", "") if inputs.count(one) == 1 or one == "."]
+    kept = output if arrow else once
     return made if kept else node.reshape(made, ())
 
 
