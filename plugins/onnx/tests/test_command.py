@@ -52,18 +52,18 @@ def test_check_lists_what_can_be_written_and_why_the_rest_cannot() -> None:
     assert done.exit_code == 0
     assert len(found["written"]) > 160
     reasons = {row["operator"]: row["reason"] for row in found["missing"]}
-    assert reasons["erfinv"]
+    assert reasons["gamma"]
     assert "relu" not in reasons
     assert "operators can be written" in run("check").output
 
 
 def test_check_says_which_nodes_of_a_model_cannot_be_read(tmp_path: Path) -> None:
-    for name, node, code in (("sound", RELU, 0), ("other", helper.make_node("Scan", ["x"], ["y"]), 1)):
+    for name, node, code in (("sound", RELU, 0), ("other", helper.make_node("Unique", ["x"], ["y"]), 1)):
         path = tmp_path / name
         path.write_bytes(model_of(node).SerializeToString())
         done = run("check", path)
         assert done.exit_code == code, done.output
-    assert "Scan" in done.output
+    assert "Unique" in done.output
 
 
 @pytest.mark.parametrize("shape", ["data", "=1", "data="])

@@ -30,10 +30,13 @@ DRAWN = ("_random", "_sample")
 """Beginnings of operators whose values nothing can foresee."""
 ONE_WAY = frozenset(("NonMaxSuppression", "DFT", "Compress", "DeformConv"))
 """ONNX operators that are written and not read."""
-OPSETS = dict.fromkeys(
-    [f"{name}{end}" for name in ("bitwise_and", "bitwise_or", "bitwise_xor") for end in ("", "_scalar")], 18
-)
-"""Operators that later versions of the standard have counterparts of; `_npi_` before names is left out."""
+OPSETS = {
+    **{
+        f"{name}{end}": 18 for name in ("bitwise_and", "bitwise_or", "bitwise_xor") for end in ("", "_scalar")
+    },
+    "cumprod": 26,
+}
+"""Operators of which later versions of the standard have a counterpart; `_npi_` before names is left out."""
 BY_VALUE = ("RNN", "parameters")
 """An operator, and the input that must be a parameter."""
 TOLERANCES = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-5}

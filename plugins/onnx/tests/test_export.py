@@ -69,10 +69,8 @@ def test_an_unknown_version_is_refused(opset: Any) -> None:
 
 
 def test_a_refusal_names_node_operator_rule_and_package() -> None:
-    with pytest.raises(
-        UnsupportedError, match=r"node 'mine' \(erfinv\) cannot be written as ONNX: .*no such"
-    ):
-        exported(od.sym.erfinv(x, name="mine"), x=(2,))
+    with pytest.raises(UnsupportedError, match=r"node 'mine' \(gamma\) cannot be written as ONNX: .*no such"):
+        exported(od.sym.gamma(x, name="mine"), x=(2,))
     with pytest.raises(UnsupportedError, match=r"node 'd' \(Dropout\): .*\(rule .*dropout of operad-dropout"):
         exported(od.sym.Dropout(x, mode="always", name="d"), x=(2,))
 

@@ -42,6 +42,12 @@ def slope_of_exponent(output_grad: Any, lhs: Any, output: Any) -> Any:
     return output_grad * (np.where(lhs == 0, 0, output) * np.log(np.where(lhs == 0, 1, lhs)))
 
 
+def slope_of_angle(output_grad: Any, side: Any, other: Any) -> Any:
+    """`side / (side^2 + other^2)` without overflow; 0 at the origin, where angles have no slope."""
+    length = np.hypot(side, other)
+    return slope_of_length(slope_of_length(output_grad, side, length), 1, length)
+
+
 def slope_of_length(output_grad: Any, data: Any, output: Any) -> Any:
     """`a / y`, and 0 where the length `y` is, which has no slope there."""
     return output_grad * (data / np.where(output == 0, output.dtype.type(np.inf), output))

@@ -13,6 +13,7 @@ import numpy as np
 from operad_sdk import BROADCAST, Contract, Integers, OperatorProperty, Real, define
 from operad_sdk.contract import REAL_RESULTS
 from operad_sdk.element_types import real_of
+from operad_sdk.quotients import slope_of_angle
 
 
 def _declared(
@@ -33,17 +34,10 @@ def _real(*declared: Any, **options: Any) -> type[OperatorProperty]:
     return _declared(*declared, **shared | options)
 
 
-def _per_length(output_grad: Any, side: Any, lhs: Any, rhs: Any) -> Any:
-    """`side / (lhs^2 + rhs^2)` without overflow; 0 at the origin, where angles have no slope."""
-    length = np.hypot(lhs, rhs)
-    length = np.where(length == 0, length.dtype.type(np.inf), length)
-    return output_grad * (side / length / length)
-
-
 arctan2 = _real(
     "arctan2", np.arctan2,
-    {"lhs": lambda output_grad, lhs, rhs: _per_length(output_grad, rhs, lhs, rhs),
-     "rhs": lambda output_grad, lhs, rhs: -_per_length(output_grad, lhs, lhs, rhs)},
+    {"lhs": lambda output_grad, lhs, rhs: slope_of_angle(output_grad, rhs, lhs),
+     "rhs": lambda output_grad, lhs, rhs: -slope_of_angle(output_grad, lhs, rhs)},
     "Angle of the point `(rhs, lhs)`; `d/dlhs = rhs / r^2`, `d/drhs = -lhs / r^2`, 0 at the origin.",
     "[0, 1]", "[[1.5708, 0.7854],\n       [1.5708, 1.1071]]", lambda lhs, rhs: np.angle(rhs + 1j * lhs),
 )  # fmt: skip

@@ -135,5 +135,5 @@ def _or_zeros(grad: NDArray | None, like: NDArray) -> NDArray:
     """A gradient; zeros where there is none, as for integers."""
     if grad is None:
         grad = nd.empty(like.shape, ctx=like.context, dtype=like.dtype)
-        grad[:] = 0
+        grad[...] = 0
     return grad

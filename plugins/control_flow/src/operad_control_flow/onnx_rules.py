@@ -1,10 +1,135 @@
-"""Reasons why operators have no counterpart in ONNX."""
+"""ONNX's graphs inside nodes as loops and branches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+import numpy as np
+
+from operad.errors import UnsupportedError
+from operad_control_flow.functions import cond, foreach, while_loop
+
+_MOST_UNROLLED: Final = 64
 ABSENT: Final[Mapping[str, str]] = dict.fromkeys(
     ("_cond", "_foreach", "_while_loop"), "graphs inside operators are not written"
 )
+
+
+def _symbols(node: Any, made: Sequence[Any]) -> list[Any]:
+    return [node.const(one) if isinstance(one, np.ndarray) else one for one in made]
+
+
+def _branch(node: Any) -> Any:
+    """If: the branch that is taken where that is known, else both."""
+    if node.is_const(0):
+        return _symbols(node, node.graph("then_branch" if node.scalar(0) else "else_branch"))
+    taken, other = (
+        lambda name=name: _symbols(node, node.graph(name)) for name in ("then_branch", "else_branch")
+    )
+    return node.noted(cond(node.cast(node.sym(), "float32"), taken, other, name=node.name))
+
+
+def _scan(node: Any) -> Any:
+    """Scan: slices along axis 0 of the last inputs, and states before them."""
+    if node.opset < 9 or any(node.attr("scan_input_axes") or ()) or any(node.attr("scan_output_axes") or ()):
+        node.refuse(
+            "slices are taken along the first axis; other axes, and batches of opset 8, have no counterpart"
+        )
+    count = node.attr("num_scan_inputs")
+    symbols = node.syms()
+    states, data = symbols[: len(symbols) - count], symbols[len(symbols) - count :]
+    turned = (node.attr("scan_input_directions") or [0] * count, node.attr("scan_output_directions") or [])
+    data = [
+        node.call("reverse", one, axis=0) if back else one for one, back in zip(data, turned[0], strict=True)
+    ]
+
+    def step(slices: Any, carried: Any) -> Any:
+        inside = [node.stands_for(*pair) for pair in zip(carried, states, strict=True)]
+        inside += [node.stands_for(*pair, is_slice=True) for pair in zip(slices, data, strict=True)]
+        made = _symbols(node, node.graph("body", *inside))
+        return made[len(states) :], made[: len(states)]
+
+    outputs, last = foreach(step, data, states, name=node.name)
+    node.noted([*outputs, *last])
+    ends = zip(outputs, turned[1] or [0] * len(outputs), strict=True)
+    return [*last, *(node.call("reverse", one, axis=0) if back else one for one, back in ends)]
+
+
+def _loop(node: Any) -> Any:
+    """Loop: a step for each number where their count is known, else while the condition holds."""
+    if not node.has(0):
+        node.refuse("the most steps that a loop takes must be known, and it gives none")
+    most, states = node.scalar(0), node.syms(2)
+    if most >= 2**31:
+        node.refuse(f"the most steps that a loop takes must be known, and it gives {most}")
+    if node.has(1) and not node.is_const(1) and node.num_outputs == len(states):
+        return _while(node, most, states)
+    if most == 0 or (node.has(1) and not node.scalar(1)):
+        node.refuse("a loop without steps has no counterpart")
+    numbers = node.const(np.arange(most), "int64")
+    is_counted = True
+
+    def step(number: Any, carried: Any) -> Any:
+        nonlocal is_counted
+        count = node.stands_for(number, numbers, is_slice=True)
+        inside = [node.stands_for(*pair) for pair in zip(carried, states, strict=True)]
+        again, *made = node.graph("body", count, np.array(True), *inside)
+        is_counted = isinstance(again, np.ndarray) and bool(again)
+        made = _symbols(node, made)
+        if not any(number.name in one.list_inputs() for one in made):  # a loop reads what it goes over
+            nothing = node.cast(node.call("_mul_scalar", count, scalar=0), node.dtype_of(made[0]))
+            made[0] = node.call("broadcast_add", made[0], nothing)
+        return made[len(states) :], made[: len(states)]
+
+    try:
+        outputs, last = foreach(step, numbers, states, name=node.name)
+    except UnsupportedError:  # a step whose parameters follow from its number
+        if most > _MOST_UNROLLED:
+            raise
+        return _unrolled(node, most, states)
+    if not is_counted:
+        return _while(node, most, states)
+    node.noted([*outputs, *last])
+    return [*last, *outputs]
+
+
+def _unrolled(node: Any, most: int, states: Sequence[Any]) -> Any:
+    """The steps one behind the other."""
+    carried, rows = list(states), []
+    for number in range(most):
+        again, *made = node.graph("body", np.array(number), np.array(True), *carried)
+        if not isinstance(again, np.ndarray):
+            node.refuse("how many steps it takes follows from a condition, and a step from its number")
+        carried, own = made[: len(states)], _symbols(node, made[len(states) :])
+        rows.append([node.call("expand_dims", one, axis=0) for one in own])
+        if not again:
+            break
+    stacked = [
+        node.call("Concat", *each, dim=0) if len(each) > 1 else each[0] for each in zip(*rows, strict=True)
+    ]
+    return [*_symbols(node, carried), *stacked]
+
+
+def _while(node: Any, most: int, states: Sequence[Any]) -> Any:
+    """Steps until the condition fails; those that come after it must leave no rows."""
+    if node.num_outputs > len(states):
+        node.refuse("how many rows its outputs have follows from a condition; a symbol must know that")
+    begin = [
+        node.const([0], "int64"),
+        node.cast(node.sym(1), "float32") if node.has(1) else node.const([1], "float32"),
+    ]
+    begin[1] = node.reshape(begin[1], (1,))
+    variables = [*begin, *states]
+
+    def step(*carried: Any) -> Any:
+        number, holds, *inside = (node.stands_for(*pair) for pair in zip(carried, variables, strict=True))
+        again, *made = _symbols(node, node.graph("body", node.reshape(number, ()), np.array(True), *inside))
+        again = node.call("elemwise_mul", node.reshape(node.cast(again, "float32"), (1,)), holds)
+        return [], [node.call("_plus_scalar", number, scalar=1), again, *made]
+
+    _, last = while_loop(lambda number, holds, *_: holds * 1, step, variables, most, name=node.name)
+    return node.noted(last)[2:]
+
+
+IMPORTS: Final[Mapping[str, Any]] = {"If": _branch, "Scan": _scan, "Loop": _loop}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import EllipsisType
 from typing import Any
 
 from operad import NDArray, ndarray
@@ -121,7 +122,7 @@ class Target:
     def write(self, value: NDArray) -> None:
         """Write, or add, a value."""
         self._is_written = True
-        _assign(self._req, self._array, slice(None), value)
+        _assign(self._req, self._array, ..., value)
 
     def write_row(self, row: int, value: NDArray | float) -> None:
         """Write, or add, one row; whoever does writes all of them."""
@@ -131,10 +132,10 @@ class Target:
     def write_zeros_if_unwritten(self) -> None:
         """Write 0 where nothing has been written."""
         if not self._is_written:
-            _assign(self._req, self._array, slice(None), 0)
+            _assign(self._req, self._array, ..., 0)
 
 
-def _assign(req: OpReq, array: NDArray | None, key: int | slice, value: Any) -> None:
+def _assign(req: OpReq, array: NDArray | None, key: int | EllipsisType, value: Any) -> None:
     if req is OpReq.NULL or array is None:
         return
     if req is OpReq.ADD:

@@ -54,12 +54,12 @@ class Runs:
             if name not in self._shared:
                 self._shared[name] = self._empty(name)
         for number, value in values.items():
-            self._shared[self._subgraph.names[number]][:] = value
+            self._shared[self._subgraph.names[number]][...] = value
 
     def clear_shared_grads(self) -> None:
         """Begin the sums of `shared_grad` at 0."""
         for grad in self._shared_grads.values():
-            grad[:] = 0
+            grad[...] = 0
 
     def forward(
         self, step: int, is_train: bool, values: Mapping[int, NDArray], keep: bool = False
@@ -83,7 +83,7 @@ class Runs:
         for number, value in values.items():
             name = self._subgraph.names[number]
             target = executor.aux_dict if name in self._subgraph.states else executor.arg_dict
-            target[name][:] = value
+            target[name][...] = value
         return executor.forward(is_train=is_train)
 
     def backward(

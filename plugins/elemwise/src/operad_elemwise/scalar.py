@@ -12,7 +12,7 @@ import numpy as np
 
 from operad_elemwise.families import NUMBER, is_integer, with_number
 from operad_sdk import UNARY, Contract, Real, define
-from operad_sdk.quotients import divide_integers, remainder, slope_of_length
+from operad_sdk.quotients import divide_integers, remainder, slope_of_angle, slope_of_length
 
 
 def _slope_by_number(output_grad: Any, data: Any, scalar: Any) -> Any:
@@ -24,13 +24,6 @@ def _slope_by_number(output_grad: Any, data: Any, scalar: Any) -> Any:
     is_small = np.logical_and(data != 0, np.abs(data) < 1)
     small, large = np.where(is_small, data, 1), np.where(is_small, 1, data)
     return output_grad * np.where(is_small, scalar / small * small**scalar, scalar * large ** (scalar - 1))
-
-
-def _part_of_square(data: Any, scalar: Any) -> Any:
-    """`scalar / (data^2 + scalar^2)` without overflow; 0 at the origin, where angles have no slope."""
-    length = np.hypot(data, scalar)
-    length = np.where(length == 0, length.dtype.type(np.inf), length)
-    return scalar / length / length
 
 
 # MXNet has those called scatter for sparse arrays
@@ -146,7 +139,7 @@ arctan2_scalar = with_number(
     "_npi_arctan2_scalar", np.arctan2,
     "Angle of the point `(scalar, x)`; `dy/dx = scalar / (x^2 + scalar^2)`, 0 at the origin.",
     ("[0, 2]", "scalar=2", "[0.    , 0.7854]"),
-    lambda output_grad, data, scalar: output_grad * _part_of_square(data, scalar), "output_grad",
+    lambda output_grad, data, scalar: slope_of_angle(output_grad, scalar, data), "output_grad",
     integers_as="float64", reference=lambda data, scalar: np.angle(scalar + 1j * data),
 )  # fmt: skip
 copysign_scalar = with_number(

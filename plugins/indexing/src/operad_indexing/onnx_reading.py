@@ -138,8 +138,6 @@ def _compress(node: Any) -> Any:
     axis, data = node.attr("axis"), node.sym()
     if axis is None:
         data = node.reshape(data, (-1,))
-    if not node.is_const(1):
-        node.refuse("which elements remain must be known")
     places = [i for i, kept in enumerate(node.value(1)) if kept]
     return node.call("take", data, node.const(places, "int64"), axis=axis or 0)
 

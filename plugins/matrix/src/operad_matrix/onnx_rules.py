@@ -154,25 +154,12 @@ def _det(node: Any) -> Any:
 
 
 def _einsum(node: Any) -> Any:
-    """Products of two matrices or batches; other sums have no counterpart."""
     text = node.attr("equation").replace(" ", "")
     inputs, arrow, output = text.partition("->")
-    terms = inputs.split(",")
-    if len(terms) == 1 and arrow and sorted(terms[0]) == sorted(output) and len(set(output)) == len(output):
-        return node.call("transpose", node.sym(), axes=tuple(terms[0].index(axis) for axis in output))
-    if len(terms) == 1 and arrow and len(set(terms[0])) == len(terms[0]) and "." not in text:
-        axes = tuple(i for i, axis in enumerate(terms[0]) if axis not in output)
-        if "".join(axis for axis in terms[0] if axis in output) == output and output:
-            return node.call("sum", node.sym(), axis=axes)
-    batch = terms[0][:-2] if len(terms) == 2 else None
-    if batch is not None and "." not in text and len(terms[0]) > 1:
-        (row, inner), right = terms[0][-2:], terms[1]
-        if right[:-2] == batch and set(right[-2:]) > {inner} and output[:-2] == batch:
-            is_turned = right[-1] == inner
-            column = right[-2] if is_turned else right[-1]
-            if output[-2:] == row + column and column != row:
-                return node.call("_linalg_gemm2", node.sym(0), node.sym(1), transpose_b=is_turned)
-    return node.refuse(f"the sum {text!r} has no counterpart")
+    made = node.call("einsum", *node.syms(), subscripts=text)
+    once = [one for one in inputs.replace(",", "") if inputs.count(one) == 1 or one == "."]
+    kept = output if arrow else once
+    return made if kept else node.reshape(made, ())
 
 
 def _triangle(node: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -13,7 +13,7 @@ import operad
 from operad.errors import UnsupportedError
 from operad_onnx.element_types import dtype_of
 from operad_onnx.model_file import array_of
-from operad_onnx.scope import NeedsValueError, Scope, Value
+from operad_onnx.scope import Facts, NeedsValueError, Scope, Value
 from operad_onnx.windows import Windows
 
 Lengths = tuple[int | None, ...]
@@ -32,7 +32,12 @@ class ImportNode:
     """
 
     def __init__(
-        self, proto: onnx.NodeProto, inputs: Sequence[Value | None], scope: Scope, opset: int
+        self,
+        proto: onnx.NodeProto,
+        inputs: Sequence[Value | None],
+        scope: Scope,
+        opset: int,
+        read_graph: Callable[[onnx.GraphProto, Sequence[Value]], list[Value]],
     ) -> None:
         self.op_type = proto.op_type
         self.name = node_name(proto)
@@ -42,6 +47,7 @@ class ImportNode:
         self._attrs: Mapping[str, Any] = {a.name: _attribute(a) for a in proto.attribute}
         self._inputs = inputs
         self._scope = scope
+        self._read_graph = read_graph
         self._count = 0
 
     def attr(self, name: str, default: Any = None) -> Any:
@@ -161,6 +167,31 @@ class ImportNode:
         name = self._scope.unique(f"{self.name}_{self._count}")
         made = getattr(operad.sym, operator)(*symbols, name=name, **params)
         self._scope.note(made)
+        return made
+
+    def graph(self, name: str, *given: Any) -> list[Any]:
+        """Outputs of a graph inside the node, called with its inputs; symbols, or arrays that are known."""
+        graph = self.attr(name)
+        values = [
+            Value(info.name, one) if isinstance(one, np.ndarray) else Value(info.name, symbol=one)
+            for info, one in zip(graph.input, given, strict=True)
+        ]
+        made = self._read_graph(graph, values)
+        return [one.symbol(self._scope) if one.array is None else one.array for one in made]
+
+    def stands_for(self, variable: Any, symbol: Any, *, is_slice: bool = False) -> Any:
+        """A variable of a graph inside, of the shape and type of a symbol, or of its slices along axis 0.
+
+        Loops here have slices of shape (1,) of one axis, where ONNX has numbers without axes.
+        """
+        shapes, dtype = self._scope.facts(symbol)
+        own = tuple(shape[is_slice:] or shape[:0] + (1,) * is_slice for shape in shapes)
+        self._scope.know(variable, Facts(own, dtype))
+        return self.reshape(variable, ()) if is_slice and len(shapes[0]) == 1 else variable
+
+    def noted(self, made: Any) -> Any:
+        """Symbols of one operator that a function made, whose shapes and types follow."""
+        self._scope.note(made[0])
         return made
 
     def const(self, array: Any, dtype: Any = None) -> Any:

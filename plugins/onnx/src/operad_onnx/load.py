@@ -189,7 +189,7 @@ class _Reader:
             for name in proto.input
         ]
         domain = "" if proto.domain in _STANDARD else proto.domain
-        node = ImportNode(proto, inputs, self._scope, self._opset(domain, what))
+        node = ImportNode(proto, inputs, self._scope, self._opset(domain, what), self._read_inner)
         constants = folded(proto, inputs, node, what)
         if constants is not None:
             for name, array in zip(proto.output, constants, strict=True):
@@ -203,6 +203,28 @@ class _Reader:
         for name, symbol in zip(proto.output, self._made(rule, node, what), strict=False):
             if name:
                 self._define(name, symbol if isinstance(symbol, Value) else Value(name, symbol=symbol))
+
+    def _read_inner(self, graph: onnx.GraphProto, inputs: Sequence[Value]) -> list[Value]:
+        """The outputs of a graph inside a node, which reads values around it."""
+        outer = self._graph, self._values
+        self._graph, self._values = graph, dict(self._values)
+        try:
+            for value in inputs:
+                self._values[value.name] = value
+            for tensor in graph.initializer:
+                where = f"{self._what}: the tensor {tensor.name!r}"
+                array = array_of(tensor, where, self._folder)
+                self._values[tensor.name] = Value(self._scope.unique(tensor.name), array)
+            for proto in graph.node:
+                self._values = {k: v for k, v in self._values.items() if k not in proto.output}
+                self._read_node(proto)
+            found = [(info.name, self._values.get(info.name)) for info in graph.output]
+            return [value or self._lost(name) for name, value in found]
+        finally:
+            self._graph, self._values = outer
+
+    def _lost(self, name: str) -> Value:
+        raise FormatError(f"{self._what}: no node makes the output {name!r} of a graph inside a node")
 
     def _opset(self, domain: str, what: str) -> int:
         names = _STANDARD if not domain else (domain,)

@@ -76,8 +76,12 @@ class Scope:
         """A variable."""
         self._names.add(name)
         symbol = operad.sym.var(name)
-        self._facts[symbol.entries[0]] = facts
+        self.know(symbol, facts)
         return symbol
+
+    def know(self, variable: Symbol, facts: Facts) -> None:
+        """Take down shapes and type of a variable."""
+        self._facts[variable.entries[0]] = facts
 
     def facts(self, symbol: Symbol) -> Facts:
         """Shapes and type of a symbol's first output."""

@@ -1,8 +1,7 @@
-"""Steps of traced functions as ONNX nodes: shapes, parts of arrays, reductions, and other functions of NumPy.
+"""Steps of traced functions as ONNX nodes: shapes, parts of arrays, and reductions.
 
 A form's function gets the steps, the result's shape and type, and each argument as a pair: as it is in the
-trace for one set of lengths, and for the other. Those of NumPy's functions get the first of each. All give
-the name of a value.
+trace for one set of lengths, and for the other. It gives the name of a value.
 """
 
 from __future__ import annotations
@@ -84,12 +83,13 @@ def _put(steps: Steps, out: Spec, whole: Any, part: Any, labels: Any, axis: Any)
 def _reduced(kind: str) -> Callable[..., str]:
     def written(steps: Steps, out: Spec, x: Any, axis: Any, keepdims: Any) -> str:
         value = steps.operand(x, out.dtype)
-        return steps.node.reduce(kind, value.name, _axes(axis[0]), bool(keepdims[0]))
+        return steps.node.reduce(kind, value.name, axes_of(axis[0]), bool(keepdims[0]))
 
     return written
 
 
-def _axes(axis: Any) -> list[int] | None:
+def axes_of(axis: Any) -> list[int] | None:
+    """Axes as rules take them; None for all."""
     return None if axis is None else [int(one) for one in np.atleast_1d(axis)]
 
 
@@ -217,65 +217,6 @@ FORMS: Final[Mapping[Any, Callable[..., str]]] = {
     "max": _reduced("ReduceMax"), "min": _reduced("ReduceMin"), "prod": _reduced("ReduceProd"),
 }  # fmt: skip
 """By the forms of primitives."""
-
-
-def _position(kind: str) -> Callable[..., str]:
-    def written(steps: Steps, out: Spec, a: Any, axis: Any = None, keepdims: bool = False) -> str:
-        value = steps.operand((a, a))
-        if axis is None:
-            value, axis = steps.flat(value), 0
-        return str(steps.node.add(kind, value.name, axis=int(axis), keepdims=int(keepdims)))
-
-    return written
-
-
-def _ordered(number: int, before_axis: int = 0) -> Callable[..., str]:
-    """Elements in ascending order, or their positions; other orders of parts are ascending, too."""
-
-    def written(steps: Steps, out: Spec, a: Any, *args: Any, axis: int | None = -1, **_: Any) -> str:
-        value, axis = steps.operand((a, a)), args[before_axis] if len(args) > before_axis else axis
-        if axis is None:
-            value, axis = steps.flat(value), 0
-        count = steps.node.ints(steps.fixed(value)[axis])
-        made = steps.node.add("TopK", value.name, count, outputs=2, axis=axis, largest=0)
-        return str(made[number])
-
-    return written
-
-
-def _truth(kind: str) -> Callable[..., str]:
-    def written(steps: Steps, out: Spec, a: Any, axis: Any = None, keepdims: bool = False) -> str:
-        value = steps.node.cast(steps.operand((a, a), np.bool_).name, np.int32)
-        return steps.node.cast(steps.node.reduce(kind, value, _axes(axis), keepdims), np.bool_)
-
-    return written
-
-
-def _counted(steps: Steps, out: Spec, a: Any, axis: Any = None, keepdims: bool = False) -> str:
-    value = steps.node.cast(steps.operand((a, a), np.bool_).name, np.int64)
-    return steps.node.reduce("ReduceSum", value, _axes(axis), keepdims)
-
-
-def _rounded(steps: Steps, out: Spec, a: Any, decimals: int = 0) -> str:
-    value, factor = steps.operand((a, a)).name, steps.node.const(10.0**decimals, out.dtype)
-    if not decimals:
-        return str(steps.node.add("Round", value))
-    return str(steps.node.add("Div", steps.node.add("Round", steps.node.add("Mul", value, factor)), factor))
-
-
-def _einsum(steps: Steps, out: Spec, subscripts: str, *operands: Any, **_: Any) -> str:
-    names = [steps.operand((one, one), out.dtype).name for one in operands]
-    return str(steps.node.add("Einsum", *names, equation=subscripts))
-
-
-CALLS: Final[Mapping[Any, Callable[..., str]]] = {
-    np.argmax: _position("ArgMax"), np.argmin: _position("ArgMin"), np.sort: _ordered(0),
-    np.partition: _ordered(0, 1), np.argsort: _ordered(1), np.argpartition: _ordered(1, 1),
-    np.all: _truth("ReduceMin"), np.any: _truth("ReduceMax"), np.count_nonzero: _counted,
-    np.round: _rounded, np.around: _rounded, np.einsum: _einsum,
-    np.linalg.det: lambda steps, out, a: str(steps.node.add("Det", steps.operand((a, a)).name)),
-}  # fmt: skip
-"""By functions of NumPy that are no functions of elements."""
 
 
 def _plain(index: Any) -> Any:

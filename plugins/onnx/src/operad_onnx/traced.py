@@ -2,7 +2,7 @@
 
 An author's function in plain NumPy is traced as for programs (operad_sdk.differentiate): nodes with the
 function, its arguments, and the shape and type of the result. Each becomes ONNX nodes: functions of elements
-that other operators' rules know (`log1p`, `arctan2`) by these, the rest by tables here and in `step_forms`.
+that other operators' rules know (`log1p`, `arctan2`) by these, the rest by tables here and beside.
 Where lengths differ from run to run the function is traced for two sets of lengths, and both traces are
 walked side by side: steps have to be the same, a length that differs is computed in the model as rules do it,
 and whatever else depends on such a length is refused. Refused as well: steps without a counterpart, by the
@@ -21,7 +21,8 @@ from operad.errors import OperadError
 from operad.operator import FORWARD, ScalarForm
 from operad_onnx.export_node import ExportNode, Spec
 from operad_onnx.rules import applied, rules
-from operad_onnx.step_forms import CALLS, FORMS, MOVES, Value, moved
+from operad_onnx.step_calls import CALLS
+from operad_onnx.step_forms import FORMS, MOVES, Value, moved
 from operad_sdk.declare.recorded import check_traceable, no_form, recorded
 from operad_sdk.differentiate import PROGRAM, Node, behind
 from operad_sdk.differentiate.errors import line_text

@@ -71,12 +71,19 @@ def _arg(kind: str) -> Callable[[Any], Any]:
     return rule
 
 
-def _cumsum(node: Any) -> Any:
-    """CumSum; of all elements in order without an axis."""
-    value = node.inputs[0] if node.op.axis is not None else node.add("Reshape", node.inputs[0], node.ints(-1))
-    if node.out_dtypes[0] != node.dtypes[0]:
-        value = node.cast(value, node.out_dtypes[0])
-    return node.add("CumSum", value, node.const(node.op.axis or 0, "int64"))
+def _run(kind: str, since: int) -> Callable[[Any], Any]:
+    """A run along an axis; of all elements in order without an axis."""
+
+    def rule(node: Any) -> Any:
+        if node.opset < since:
+            node.refuse(f"ONNX has {kind} from opset {since} on")
+        value, axis = node.inputs[0], node.op.axis
+        value = value if axis is not None else node.add("Reshape", value, node.ints(-1))
+        if node.out_dtypes[0] != node.dtypes[0]:
+            value = node.cast(value, node.out_dtypes[0])
+        return node.add(kind, value, node.const(axis or 0, "int64"))
+
+    return rule
 
 
 EXPORTS: Final[Mapping[str, Rule]] = {
@@ -92,7 +99,8 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     "argmax": _arg("ArgMax"),
     "argmin": _arg("ArgMin"),
     "argmax_channel": _arg("ArgMax"),
-    "cumsum": _cumsum,
+    "cumsum": _run("CumSum", 11),
+    "cumprod": _run("CumProd", 26),
 }
 
 
@@ -145,16 +153,21 @@ def _chosen(operator: str) -> Callable[[Any], Any]:
     return rule
 
 
-def _cumulated(node: Any) -> Any:
-    """CumSum, with `reverse` from the end, with `exclusive` without the element itself."""
-    axis, data = int(node.scalar(1)) % node.rank(), node.sym()
-    turned = node.call("reverse", data, axis=axis) if node.attr("reverse", 0) else data
-    made = node.call("cumsum", turned, axis=axis)
-    made = node.call("elemwise_sub", made, turned) if node.attr("exclusive", 0) else made
-    return node.call("reverse", made, axis=axis) if node.attr("reverse", 0) else made
+def _cumulated(operator: str, first: float) -> Callable[[Any], Any]:
+    """A run along an axis, with `reverse` from the end, with `exclusive` without the element itself."""
+
+    def rule(node: Any) -> Any:
+        axis, data = int(node.scalar(1)) % node.rank(), node.sym()
+        data = node.call("reverse", data, axis=axis) if node.attr("reverse", 0) else data
+        if node.attr("exclusive", 0):
+            pads = [(1, -1) if each == axis else (0, 0) for each in range(node.rank())]
+            data = node.pad(data, pads, first)
+        made = node.call(operator, data, axis=axis)
+        return node.call("reverse", made, axis=axis) if node.attr("reverse", 0) else made
+
+    return rule
 
 
-ABSENT: Final[Mapping[str, str]] = {"cumprod": "ONNX has no cumulative product"}
 IMPORTS: Final[Mapping[str, Rule]] = {
     "ReduceSum": _reduction("sum"),
     "ReduceMean": _reduction("mean"),
@@ -168,5 +181,6 @@ IMPORTS: Final[Mapping[str, Rule]] = {
     "ReduceLogSumExp": _log_sum_exp,
     "ArgMax": _chosen("argmax"),
     "ArgMin": _chosen("argmin"),
-    "CumSum": _cumulated,
+    "CumSum": _cumulated("cumsum", 0),
+    "CumProd": _cumulated("cumprod", 1),
 }

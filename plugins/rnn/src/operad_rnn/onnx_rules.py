@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad_rnn.onnx_steps import stepped
 from operad_sdk import Array
 
 Rule = str | Callable[[Any], Any]
@@ -72,20 +73,22 @@ def rnn(node: Any) -> Any:
 EXPORTS: Final[Mapping[str, Rule]] = {"RNN": rnn}
 
 
-def _mode(node: Any, count: int) -> str:
-    """The mode of a node, whose activations must be those of the mode."""
-    kind = node.op_type.lower()
-    usual = {"rnn": ["Tanh"], "gru": ["Sigmoid", "Tanh"], "lstm": ["Sigmoid", "Tanh", "Tanh"]}[kind]
-    given = [a.decode() if isinstance(a, bytes) else a for a in node.attr("activations", usual * count)]
-    if kind == "rnn" and given == ["Relu"] * count:
+_USUAL: Final = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
+"""Activations of a direction that are left out."""
+
+
+def _mode(node: Any, activations: list[str], count: int) -> str | None:
+    """The mode of `RNN` that a node is; None where that has none."""
+    kind = node.op_type
+    if kind == "RNN" and activations == ["Relu"] * count and node.attr("clip") is None:
         return "rnn_relu"
-    if given != usual * count or node.attr("clip") is not None or node.attr("input_forget", 0):
-        node.refuse("other activations, clipped cells and coupled gates have no counterpart")
-    if kind == "gru" and not node.attr("linear_before_reset", 0):
-        node.refuse("the reset gate is applied before the product with the states, and here it is after it")
-    if kind == "lstm" and node.has(7) and not (node.is_const(7) and not np.any(node.value(7))):
-        node.refuse("peepholes have no counterpart")
-    return "rnn_tanh" if kind == "rnn" else kind
+    has_peepholes = kind == "LSTM" and node.has(7) and not (node.is_const(7) and not np.any(node.value(7)))
+    is_other = node.attr("clip") is not None or node.attr("input_forget", 0) or has_peepholes
+    if activations != _USUAL[kind] * count or is_other:
+        return None
+    if kind == "GRU" and not node.attr("linear_before_reset", 0):
+        return None
+    return {"RNN": "rnn_tanh", "GRU": "gru", "LSTM": "lstm"}[kind]
 
 
 def _packed(node: Any, mode: str, count: int) -> Any:
@@ -129,20 +132,36 @@ def imported(node: Any) -> Any:
         node.shape(2)[2],
         node.attr("layout", 0),
     )
-    mode, is_reverse = _mode(node, count), direction == "reverse"
+    given = node.attr("activations", _USUAL[node.op_type] * count)
+    activations = [one.decode() if isinstance(one, bytes) else one for one in given]
     data = node.call("transpose", node.sym(), axes=(1, 0, 2)) if batch_first else node.sym()
     lengths = [node.sym(4)] if node.has(4) else []
+    states = []
+    for index in (5, 6) if node.op_type == "LSTM" else (5,):
+        state = node.sym(index) if node.has(index) else _zeros(node, data, count, size)
+        states.append(
+            node.call("transpose", state, axes=(1, 0, 2)) if batch_first and node.has(index) else state
+        )
+    mode = _mode(node, activations, count)
+    if mode is None:
+        output, *lasts = stepped(node, data, states, lengths, activations)
+    else:
+        output, *lasts = _as_operator(node, mode, data, states, lengths)
+    if batch_first:
+        output = node.call("transpose", output, axes=(2, 0, 1, 3))
+        lasts = [node.call("transpose", last, axes=(1, 0, 2)) for last in lasts]
+    return [output, *lasts]
+
+
+def _as_operator(node: Any, mode: str, data: Any, states: list[Any], lengths: list[Any]) -> list[Any]:
+    """By `RNN`: the outputs by direction, (steps, directions, batch, size), and last states."""
+    direction, size = node.attr("direction", "forward"), node.shape(2)[2]
+    count, is_reverse = 2 if direction == "bidirectional" else 1, direction == "reverse"
     turned = (
         node.call("SequenceReverse", data, *lengths, use_sequence_length=bool(lengths))
         if is_reverse
         else data
     )
-    states = []
-    for index in (5, 6) if mode == "lstm" else (5,):
-        state = node.sym(index) if node.has(index) else _zeros(node, data, count, size)
-        states.append(
-            node.call("transpose", state, axes=(1, 0, 2)) if batch_first and node.has(index) else state
-        )
     made = node.call(
         "RNN",
         turned,
@@ -156,14 +175,11 @@ def imported(node: Any) -> Any:
         state_outputs=True,
         use_sequence_length=bool(lengths),
     )
-    output, lasts = made[0], [made[1 + i] for i in range(len(states))]
+    output = made[0]
     if is_reverse:
         output = node.call("SequenceReverse", output, *lengths, use_sequence_length=bool(lengths))
     output = node.call("Reshape", output, shape=(0, 0, -4, count, size))
-    output = node.call("transpose", output, axes=(1, 0, 2, 3) if batch_first else (0, 2, 1, 3))
-    if batch_first:
-        lasts = [node.call("transpose", last, axes=(1, 0, 2)) for last in lasts]
-    return [output, *lasts]
+    return [node.call("transpose", output, axes=(0, 2, 1, 3)), *(made[1 + i] for i in range(len(states)))]
 
 
 IMPORTS: Final[Mapping[str, Rule]] = dict.fromkeys(("LSTM", "GRU", "RNN"), imported)

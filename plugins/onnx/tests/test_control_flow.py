@@ -1,0 +1,111 @@
+"""Graphs inside nodes: loops and branches that are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import operad.onnx
+import pytest
+from onnx import parser
+from operad.onnx import NeedsValueError
+
+import operad as od
+from operad.errors import UnsupportedError
+from plugins.onnx.tests.networks import evaluated
+
+X = np.arange(6, dtype="f").reshape(2, 3) / 4
+TRUE = "c = Constant<value = bool {1}>()"
+COUNT = "m = Constant<value = int64 {4}>()"
+
+MODELS = {
+    "a_count": (
+        f"""(float[2,3] x) => (float[2,3] y) {{ {TRUE} {COUNT} y = Loop(m, c, x) <body = b
+        (int64 i, bool k, float[2,3] s) => (bool k2, float[2,3] s2)
+        {{ k2 = Identity(k) f = Cast<to=1>(i) t = Add(s, f) s2 = Tanh(t) }}> }}""",
+        {"x": X},
+    ),
+    "rows_of_every_step": (
+        f"""(float[2,3] x) => (float[2,3] y, float[4,2,3] z) {{ {TRUE} {COUNT} y, z = Loop(m, c, x) <body = b
+        (int64 i, bool k, float[2,3] s) => (bool k2, float[2,3] s2, float[2,3] o)
+        {{ k2 = Identity(k) s2 = Tanh(s) o = Mul(s2, x) }}> }}""",
+        {"x": X},
+    ),
+    "parts_by_the_number_of_the_step": (
+        f"""(float[2,3] x) => (float[1,3] y, float[2,1,3] z) {{ {TRUE} m = Constant<value = int64 {{2}}>()
+        h = Constant<value = float[1,3] {{1, 2, 3}}>() y, z = Loop(m, c, h) <body = b
+        (int64 i, bool k, float[1,3] s) => (bool k2, float[1,3] s2, float[1,3] o) {{ k2 = Identity(k)
+        a = Constant<value = int64[1] {{0}}>() one = Constant<value = int64[1] {{1}}>()
+        start = Reshape(i, one) end = Add(start, one) r = Slice(x, start, end, a)
+        s2 = Mul(r, s) o = Neg(s2) }}> }}""",
+        {"x": X},
+    ),
+    "until_a_condition": (
+        f"""(float[2,3] x) => (float[2,3] y) {{ {TRUE} m = Constant<value = int64 {{40}}>()
+        y = Loop(m, c, x) <body = b (int64 i, bool k, float[2,3] s) => (bool k2, float[2,3] s2)
+        {{ half = Constant<value = float {{0.5}}>() s2 = Mul(s, half)
+        t = ReduceSum<keepdims=0>(s2) k2 = Greater(t, half) }}> }}""",
+        {"x": X},
+    ),
+    "a_branch": (
+        """(float[2,3] x, bool p) => (float[2,3] y) { y = If(p) <then_branch = a () => (float[2,3] u)
+        { u = Exp(x) }, else_branch = e () => (float[2,3] v)
+        { w = Constant<value = float {2.0}>() v = Mul(x, w) }> }""",
+        {"x": X, "p": np.array(False)},
+    ),
+    "a_branch_in_a_loop": (
+        f"""(float[2,3] x) => (float[2,3] y) {{ {TRUE} {COUNT} y = Loop(m, c, x) <body = b
+        (int64 i, bool k, float[2,3] s) => (bool k2, float[2,3] s2) {{ k2 = Identity(k)
+        two = Constant<value = int64 {{2}}>() p = Less(i, two)
+        s2 = If(p) <then_branch = a () => (float[2,3] u) {{ u = Cos(s) }},
+        else_branch = e () => (float[2,3] v) {{ v = Sin(s) }}> }}> }}""",
+        {"x": X},
+    ),
+    "slices_from_both_ends": (
+        """(float[3] h, float[2,3] x) => (float[3] y, float[2,3] z) { y, z = Scan(h, x)
+        <num_scan_inputs = 1, scan_input_directions = [1], body = b (float[3] s, float[3] r)
+        => (float[3] s2, float[3] o) { t = Mul(s, r) s2 = Sin(t) o = Neg(s2) }> }""",
+        {"h": np.ones(3, "f"), "x": X},
+    ),
+}
+
+
+def model_of(text: str) -> Any:
+    return parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {text}')
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_graphs_inside_nodes_are_read(name: str) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    text, arrays = MODELS[name]
+    model = model_of(text)
+    onnx.checker.check_model(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    read = od.onnx.load(model)
+    found = evaluated(read.symbol, read.params, {key: arrays[key] for key in read.inputs})
+    for got, wanted in zip(found, session.run(None, arrays), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+def test_a_known_condition_leaves_one_branch() -> None:
+    text = """(float[2,3] x) => (float[2,3] y) { s = Size(x) six = Constant<value = int64 {6}>()
+    p = Equal(s, six) y = If(p) <then_branch = a () => (float[2,3] u) { u = Exp(x) },
+    else_branch = e () => (float[2,3] v) { v = Identity(x) }> }"""
+    symbol = od.onnx.load(model_of(text)).symbol
+    assert [node.op.name for node in symbol.graph.op_nodes] == ["exp"]
+
+
+def test_rows_whose_number_follows_from_a_condition_are_refused() -> None:
+    text = MODELS["rows_of_every_step"][0].replace(
+        "k2 = Identity(k)", "t = ReduceSum<keepdims=0>(s) k2 = Greater(t, t)"
+    )
+    with pytest.raises(UnsupportedError, match=r"Loop.*how many rows"):
+        od.onnx.load(model_of(text))
+
+
+def test_a_count_that_is_an_input_is_asked_for() -> None:
+    text = MODELS["a_count"][0].replace("(float[2,3] x)", "(float[2,3] x, int64 m)", 1).replace(COUNT, "")
+    with pytest.raises(NeedsValueError, match="'m'"):
+        od.onnx.load(model_of(text))
+    assert od.onnx.load(model_of(text), values={"m": np.array(2)}).inputs == ["x"]
