@@ -133,7 +133,7 @@ def test_a_hidden_output_is_refused_whatever_is_declared_for_checks(contract):
 
 
 def test_a_hidden_output_is_refused_in_the_words_of_its_author():
-    with pytest.raises(GradientError, match="it is a sum over all pairs$"):
+    with pytest.raises(GradientError, match=r"it is a sum over all pairs$"):
         of(cubes(contract=Contract(), unknown_slopes="it is a sum over all pairs"), [(3,)], [True])
 
 
