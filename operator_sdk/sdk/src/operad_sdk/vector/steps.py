@@ -174,7 +174,10 @@ class StepLoop:
         self._every, self._within = addresses, (addresses, addresses)
 
     def release(self, arrays: Sequence[NDArray[Any]]) -> bool:
-        """Forget the arrays, which are parts of these; False if one is of none, or of several of them."""
+        """Forget the arrays, which are parts of these; False if one is of none, or of several of them.
+
+        Addresses of checked kernels have tags, so that they are of none.
+        """
         spans = np.array([span(array) for array in arrays])[:, :, None, None]
         is_within = (spans[:, 0] <= self._every) & (self._every < spans[:, 1])
         if not (is_within.sum(0) == 1).all():
