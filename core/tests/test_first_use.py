@@ -12,6 +12,7 @@ import pytest
 
 from operad import first_use as module
 from operad.first_use import cached_property, first_use, import_module, parse_source
+from tools.workspace import ROOT
 
 
 class Square:
@@ -168,3 +169,11 @@ def test_a_fork_waits_for_an_import_beside_a_slow_one_too(tmp_path) -> None:
         "holder.start(); slow_gate.held.wait()\n",
         "assert first_use._lock.beside == {importer.ident}\nslow_gate.free.set(); holder.join()\n",
     )
+
+
+def test_no_class_of_operads_turns_an_interrupt_into_another_error() -> None:
+    """Python 3.11 and before wrap whatever comes out of `__set_name__`, as where a plugin is imported."""
+    sources = [path for folder in ("core", "operator_sdk/*", "plugins/*", "contrib_ops/*")
+               for path in ROOT.glob(f"{folder}/src/**/*.py")]  # fmt: skip
+    assert len(sources) > 500
+    assert [path for path in sources if "def __set_name__" in path.read_text("utf-8")] == []

@@ -90,9 +90,7 @@ class Option:
 
     def __init__(self, parse: Callable[[str], Any], default: Any, doc: str) -> None:
         self.parse, self.default, self.doc = parse, default, doc
-
-    def __set_name__(self, _: type, name: str) -> None:
-        self.field, self.variable = name, f"OPERAD_{name.upper()}"
+        self.field = self.variable = ""
 
     def read(self, environ: Mapping[str, str] | None = None) -> Any:
         """The value now.
@@ -179,7 +177,10 @@ class Settings:
         vars(self).update({reading.option.field: reading.value for reading in found})
 
 
-OPTIONS: Final = tuple(found for found in vars(Settings).values() if isinstance(found, Option))
+_NAMED: Final = {name: found for name, found in vars(Settings).items() if isinstance(found, Option)}
+for _field, _option in _NAMED.items():
+    _option.field, _option.variable = _field, f"OPERAD_{_field.upper()}"
+OPTIONS: Final = tuple(_NAMED.values())
 _SAFE: Final = next(option for option in OPTIONS if option.field == "safe")
 
 

@@ -66,11 +66,10 @@ class cached_property(Generic[T]):  # noqa: N801 - as Python's
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:
-        self._function = function
+        # `__set_name__` would tell the name, but what comes out of it is a RuntimeError up to Python 3.11, an
+        # interrupt too.
+        self._function, self._name = function, function.__name__
         self.__doc__ = function.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
 
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...

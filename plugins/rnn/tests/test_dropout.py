@@ -79,3 +79,32 @@ def test_a_seed_repeats_what_is_dropped() -> None:
     od.random.seed(7)
     np.testing.assert_array_equal(draw(), first)
     assert (first != second).any()
+
+
+def slope_of_slopes(arrays: list[Any], params: dict[str, Any]) -> tuple[float, list[Any]]:
+    """Sum of the squares of the gradients, with one mask in every call, and its gradients."""
+    given = [od.nd.array(array, dtype="float64") for array in arrays]
+    for array in given:
+        array.attach_grad()
+    od.random.seed(3)
+    with od.autograd.record():
+        output = od.nd.sin(od.nd.RNN(*given, p=0.5, **params))
+        found = od.autograd.grad(output, given, create_graph=True)
+        total = od.nd.add_n(*(od.nd.sum(od.nd.square(one)) for one in found))
+    total.backward()
+    return total.asscalar(), [array.grad.asnumpy() for array in given]
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("mode", MODES)
+def test_second_derivatives_are_those_of_what_was_kept(mode: str) -> None:
+    params, arrays = network(mode, num_layers=2)
+    _, found = slope_of_slopes(arrays, params)
+    rng = np.random.default_rng(1)
+    for number, slopes in enumerate(found):
+        way = rng.standard_normal(slopes.shape)
+        ends = []
+        for step in (1e-5, -1e-5):
+            moved = [*arrays[:number], arrays[number] + step * way, *arrays[number + 1 :]]
+            ends.append(slope_of_slopes(moved, params)[0])
+        np.testing.assert_allclose((slopes * way).sum(), (ends[0] - ends[1]) / 2e-5, rtol=1e-6)

@@ -62,6 +62,10 @@ class CTCLoss(OperatorProperty):
     )
     accepts = {"data": "floating"}
     compute_dtype = "float32"
+    unknown_slopes = (
+        "its gradient reads how often each class is expected at each step; how that changes is a sum over "
+        "all pairs of steps, which is not computed"
+    )
     contract = Contract(
         inputs={
             "label": Drawn(examples.drawn_labels),

@@ -132,6 +132,11 @@ def test_a_hidden_output_is_refused_whatever_is_declared_for_checks(contract):
         of(cubes(contract=contract), [(3,)], [True])
 
 
+def test_a_hidden_output_is_refused_in_the_words_of_its_author():
+    with pytest.raises(GradientError, match=r"it is a sum over all pairs$"):
+        of(cubes(contract=Contract(), unknown_slopes="it is a sum over all pairs"), [(3,)], [True])
+
+
 @pytest.mark.parametrize("contract", [Contract(), Contract(no_numeric_gradient="for the checks alone")])
 def test_a_declaration_for_checks_refuses_nothing(contract):
     assert of(cubes(contract=contract, constant_outputs=("slope",)), [(3,)], [True]).list_outputs()

@@ -48,6 +48,9 @@ class IdentityAttachKLSparseReg(OperatorProperty):
     spec = "data:(N, C), state moving_avg:(C) -> output:(N, C), hidden average:(C)"
     accepts = "floating"
     compute_dtype = "float32"
+    unknown_slopes = (
+        "its gradient adds that of a penalty on a moving mean, and is no derivative of the output"
+    )
     initializers = {"moving_avg": '["zero", {}]'}
     contract = Contract(
         inputs={"data": unit_interval(), "moving_avg": unit_interval()},

@@ -150,7 +150,8 @@ class RNN(RecurrentProperty):
         layout, dropped, memory = self.layout(data.shape[2]), None, None
         if self.drops:
             dropped = Dropped(mask, scale)
-            dropped.draw(op_ctx.requested[1].generator, self.p if is_train else 0.0)
+            if (generator := op_ctx.requested[1].generator) is not None:
+                dropped.draw(generator, self.p if is_train else 0.0)
             size = forward_memory(layout, data.shape)
             memory = op_ctx.requested[0].get_space((size,), data.dtype)
         output, gates, inner, between = map(targets.contiguous, (output, gates, inner, between))

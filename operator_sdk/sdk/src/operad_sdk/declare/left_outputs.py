@@ -2,7 +2,8 @@
 
 A gradient that reads such an output has its value, but where that gradient is differentiated, how the output
 depends on the arguments counts too. So forward runs once more, on the traced arrays: values stay those that
-it left the first time, derivatives are those of the trace. Arguments that the gradient does not read are not
+it left the first time, derivatives are those of the trace. What it drew stands in hidden outputs of slope 0;
+its generator is None then, so that it draws nothing. Arguments that the gradient does not read are not
 there, nor are auxiliary states of the first time; an output that depends on one of these is refused.
 (Arguments that the others are only compared with leave no trace. B312 sees that.)
 """
@@ -47,6 +48,7 @@ def with_slopes(
     given: Sequence[Any],
     like: Sequence[Any],
     left: Mapping[int, Any],
+    drawn: Mapping[int, Any],
 ) -> dict[int, Any]:
     """Outputs that forward left, with their slopes.
 
@@ -57,6 +59,7 @@ def with_slopes(
         given: The arguments; None for those that are not there.
         like: Shapes and types of all arguments.
         left: Values of the outputs by position.
+        drawn: The same of outputs that hold what forward drew the first time.
     Raises:
         GradientError: Forward cannot be traced, or an output depends on what is not there.
     """
@@ -65,6 +68,8 @@ def with_slopes(
         [_unknown(context.ctx.xp, level, *each) for each in zip(*both, strict=True)]
         for both in zip(prop.infer_shape(shapes), prop.infer_type(types), strict=True)
     ]
+    for index, value in drawn.items():
+        made[1][index] = value
     ins = [unknown if own is None else own for own, unknown in zip(given, made[0], strict=True)]
     missing = {
         unknown.node: name
@@ -99,6 +104,8 @@ def _unread(names: Any) -> str:
 
 
 def _refusal(prop: OperatorProperty, outputs: Any, why: str) -> GradientError:
+    if prop.unknown_slopes:
+        return GradientError(prop.unknown_slopes)
     names = prop.list_outputs()
     hidden = [names[index] for index in outputs if index >= prop.num_visible_outputs]
     shown = [names[index] for index in outputs if index < prop.num_visible_outputs]

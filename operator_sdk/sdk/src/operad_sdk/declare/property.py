@@ -89,6 +89,8 @@ class OperatorProperty(ShapedProperty):
             (half a nanosecond each). None: what a table says of the ufunc, or of the mapper; else little.
         constant_outputs: Outputs whose slope by every argument is 0, such as what is drawn at random, or a
             sign: gradients of gradients take them for constants.
+        unknown_slopes: Reason why the slopes of hidden outputs that a gradient reads are not computed: the
+            error of gradients of gradients.
         gradient_is_derivative: False where gradients are no derivatives of the outputs, and have none.
         linear_in: Arguments in each of which the one output is linear, but for what other arguments add. Then
             gradients of their gradients are the operator and these once more: of a convolution
@@ -107,6 +109,7 @@ class OperatorProperty(ShapedProperty):
     inplace: ClassVar[str | Sequence[str]] = ()
     element_cost: ClassVar[float | None] = None
     constant_outputs: ClassVar[Sequence[str]] = ()
+    unknown_slopes: ClassVar[str] = ""
     gradient_is_derivative: ClassVar[bool] = True
     linear_in: ClassVar[Sequence[str]] = ()
     items: ClassVar[Sequence[str]] = ()

@@ -13,10 +13,13 @@ class TraceResources:
 
     Args:
         xp: The array module.
+        is_drawn: Whether outputs hold what was drawn the first time; then the generator is None.
     """
 
-    def __init__(self, xp: Any) -> None:
+    def __init__(self, xp: Any, *, is_drawn: bool = False) -> None:
         self._xp = xp
+        if is_drawn:
+            self.generator = None
 
     def __getitem__(self, position: int) -> TraceResources:
         return self

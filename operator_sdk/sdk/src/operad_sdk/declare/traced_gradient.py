@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import GradientError
-from operad.operator import BackwardArrays, BackwardEntry, Gradient, OpReq, Shape
+from operad.operator import BackwardArrays, BackwardEntry, Gradient, OpReq, ResourceRequest, Shape
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.gradient_operator import GradientOperator, TensorSpec
@@ -172,7 +172,12 @@ class _Traceable:
         groups = positions.filled(read)
         if self.left:
             left = {index: groups[OUT_DATA][index] for index in self.left}
-            found = with_slopes(prop, operator, context, level, groups[IN_DATA], self.ins, left)
+            drawn: dict[int, Any] = {}
+            if ResourceRequest.RANDOM in prop.forward_resource(shapes):
+                hidden = [*enumerate(groups[OUT_DATA])][prop.num_visible_outputs :]
+                drawn = {i: array for i, array in hidden if i not in left and array is not None}
+            again = context._replace(requested=TraceResources(namespace, is_drawn=bool(drawn)))
+            found = with_slopes(prop, operator, again, level, groups[IN_DATA], self.ins, left, drawn)
             groups[OUT_DATA] = [found.get(index, value) for index, value in enumerate(groups[OUT_DATA])]
         targets: list[Any] = [None] * len(shapes)
         requests = [OpReq.NULL] * len(shapes)

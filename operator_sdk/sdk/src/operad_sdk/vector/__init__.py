@@ -32,9 +32,9 @@ from operad_sdk.vector.tiles import PackedMatrix as PackedMatrix
 from operad_sdk.vector.tiles import pack as pack
 from operad_sdk.vector.tiles import packed_elements as packed_elements
 from operad_sdk.vector.tiles import tiled_product as tiled_product
+from operad_sdk.vector.words import Words as Words
 from operad_sdk.vector.writer import KERNEL_PARAMETERS as KERNEL_PARAMETERS
 from operad_sdk.vector.writer import LANES as LANES
 from operad_sdk.vector.writer import NAME as NAME
 from operad_sdk.vector.writer import Values as Values
-from operad_sdk.vector.writer import Words as Words
 from operad_sdk.vector.writer import Writer as Writer

@@ -26,7 +26,8 @@ from operad_sdk.vector.machine import address_of, function_at
 from operad_sdk.vector.settings import is_checked
 from operad_sdk.vector.team import has_team, team
 from operad_sdk.vector.tiles import PackedMatrix
-from operad_sdk.vector.writer import KERNEL_PARAMETERS, NAME, Words, Writer
+from operad_sdk.vector.words import Words
+from operad_sdk.vector.writer import KERNEL_PARAMETERS, NAME, Writer
 
 Addresses = NDArray[np.int64]
 
@@ -174,7 +175,10 @@ class StepLoop:
         self._every, self._within = addresses, (addresses, addresses)
 
     def release(self, arrays: Sequence[NDArray[Any]]) -> bool:
-        """Forget the arrays, which are parts of these; False if one is of none, or of several of them."""
+        """Forget the arrays, which are parts of these; False if one is of none, or of several of them.
+
+        Addresses of checked kernels have tags, so that they are of none.
+        """
         spans = np.array([span(array) for array in arrays])[:, :, None, None]
         is_within = (spans[:, 0] <= self._every) & (self._every < spans[:, 1])
         if not (is_within.sum(0) == 1).all():
@@ -289,8 +293,7 @@ def _loop_text() -> str:
     def call(number: str, _: list[str]) -> list[str]:
         at = code.address(calls, code.multiply(number, _WORD_BYTES * len(_Call._fields)))
         own = Words(code, _Call._fields, at)
-        kernel, table = own.pointer("kernel"), own.pointer("table")
-        code.call_kernel(kernel, table, "0", own("units"))
+        own.call_kernel(own.pointer("table"), "0", own("units"))
         return []
 
     def step(_: str, values: list[str]) -> list[str]:

@@ -86,20 +86,6 @@ class Writer(CheckedAddresses):
             return ""
         return self.value(f"call {returns} @{function}({given})")
 
-    def call_kernel(self, kernel: str, table: str, first: str, last: str) -> None:
-        """Call another kernel for some of its units."""
-        call = f"call void {kernel}(ptr {table}, i64 {first}, i64 {last}, ptr %scratch)"
-        if not is_checked():
-            self.line(call)
-            return
-
-        def write() -> Values:
-            self.line(call)
-            return []
-
-        # Of a record that lies outside its table the address is zero.
-        self.when(self.value(f"icmp ne ptr {kernel}, null"), [], write)
-
     def intrinsic(self, name: str, kind: str, *args: str) -> str:
         """A function of LLVM from vectors of one floating type to such a vector."""
         vector = self.vector(kind)
@@ -370,22 +356,6 @@ class Writer(CheckedAddresses):
         return "\n".join(
             [*self._declarations, self._head, "begin:", *self._allocated, *self._lines, *ends, ""]
         )
-
-
-@final
-class Words:
-    """As `Writer.record`, for words that are not all loaded at once; `names` are the record's fields."""
-
-    def __init__(self, code: Writer, names: Sequence[str], begin: str = "%table", first: int = 0) -> None:
-        self._code, self._names, self._begin, self._first = code, names, begin, first
-
-    def __call__(self, name: str) -> str:
-        """Load a word."""
-        return self._code.word(self._begin, self._first + self._names.index(name))
-
-    def pointer(self, name: str) -> str:
-        """Load an address."""
-        return self._code.pointer(self(name))
 
 
 _ATTRIBUTES: Final = (

@@ -59,8 +59,7 @@ class PlacesText:
 
             def call(_: str, values: Values) -> Values:
                 own = Words(code, PlacesCall._fields, values[0])
-                kernel, table = own.pointer("kernel"), code.address("%table", own("table"))
-                code.call_kernel(kernel, table, number, following)
+                own.call_kernel(code.address("%table", own("table")), number, following)
                 return [code.address(values[0], str(8 * len(PlacesCall._fields)))]
 
             begin = [("ptr", code.address("%table", words.calls))]
