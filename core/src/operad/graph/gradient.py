@@ -233,7 +233,7 @@ class _GradientPass:
         index = self._missing.get(entry)
         if index is not None:
             raise GradientError(
-                f"output {index} ({entry.name!r}) needs a head gradient, as a requested gradient depends on it; "
+                f"output {index} ({entry.name!r}) needs a head gradient: a requested gradient depends on it; "
                 "pass one in head_grads, or make the output a loss"
             )
 
