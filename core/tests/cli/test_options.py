@@ -54,11 +54,11 @@ def test_contexts_are_read_though_there_is_no_such_device(text, context):
     [
         (("--param", "a"), "'a' is not of the form name=value"),
         (("--param", "=1"), "'=1' is not of the form name=value"),
-        (("--shape", "2xthree"), "'2xthree' is no shape; write 32x3x8x8"),
-        (("--shape", "-1"), "'-1' is no shape"),
+        (("--shape", "2xthree"), "'2xthree' is not a shape; write 32x3x8x8"),
+        (("--shape", "-1"), "'-1' is not a shape"),
         (("--dtype", "float31"), "float31"),
         (("--ctx", "moon"), "moon"),
-        (("--ctx", "gpu(x)"), "'gpu(x)' is no context; write cpu, gpu or gpu(1)"),
+        (("--ctx", "gpu(x)"), "'gpu(x)' is not a context; write cpu, gpu or gpu(1)"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_an_example(words, message):

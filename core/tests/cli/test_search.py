@@ -60,8 +60,8 @@ def test_nothing_found_ends_with_1_and_says_what_else_to_try(acme, run):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{}", "is no index of plugins"),
-        ("nonsense", "is no index of plugins"),
+        ("{}", "is not an index of plugins"),
+        ("nonsense", "is not an index of plugins"),
         (json.dumps({"format": FORMAT + 1, "plugins": []}), f"expected {FORMAT}: upgrade operad"),
     ],
 )

@@ -50,7 +50,7 @@ def test_the_first_line_of_a_docstring_is_read(package):
 def test_a_name_imported_from_elsewhere_is_followed(package):
     assert first_line(f"{package}:Again") == "A thing."
     assert first_line(f"{package}:read").startswith("Deserialize")
-    with pytest.raises(LookupError, match="imported in a circle"):
+    with pytest.raises(LookupError, match="imported in a cycle"):
         first_line(f"{package}:circle")
 
 

@@ -46,7 +46,7 @@ def test_the_digest_is_of_everything_but_the_record_and_the_report(tmp_path):
     ("changed", "words"),
     [
         ({"METADATA": None}, "there is no acme-1.0.dist-info/METADATA"),
-        ({"METADATA": b"Name: \xff"}, "is no UTF-8"),
+        ({"METADATA": b"Name: \xff"}, "is not UTF-8"),
         ({"entry_points.txt": "Dense = acme:Dense"}, "cannot be read"),
     ],
 )

@@ -79,10 +79,10 @@ def test_an_operator_without_a_scalar_form_says_why(acme, run, run_json):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--shape", "2xq"), "'2xq' is no shape"),
+        (("--shape", "2xq"), "'2xq' is not a shape"),
         (("--shape", "1", "--shape", "2", "--shape", "3", "--shape", "4"), "Dense takes 3 arguments"),
         (("--ctx", "tpu"), "unknown device type 'tpu'"),
-        (("--ctx", "cpu-1"), "'cpu-1' is no context"),
+        (("--ctx", "cpu-1"), "'cpu-1' is not a context"),
         (("--dtype", "bf16"), "'bf16' is not an element type"),
     ],
 )

@@ -48,8 +48,8 @@ def states():
         ({"points": POINTS, "metadata": b""}, "it has no name"),
         ({"points": POINTS, "metadata": b"Version: 1.0\n"}, "it has no name"),
         ({"points": POINTS, "metadata": None}, "it has no name"),
-        ({"points": POINTS, "metadata": HEADERS.replace(b"bad-ops", b"bad\x1b[2Jops")}, "cannot be shown"),
-        ({"points": POINTS + b"a\x1b[2J = x:y\n", "metadata": HEADERS}, "cannot be shown"),
+        ({"points": POINTS, "metadata": HEADERS.replace(b"bad-ops", b"bad\x1b[2Jops")}, "unprintable"),
+        ({"points": POINTS + b"a\x1b[2J = x:y\n", "metadata": HEADERS}, "unprintable"),
     ],
     ids=[
         "bytes in points",

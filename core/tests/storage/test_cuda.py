@@ -27,7 +27,7 @@ def test_views_of_an_array_module_have_the_shape_asked_for(shape: tuple[int, ...
 
 def test_views_that_do_not_fit_are_refused() -> None:
     device = numpy_device([])
-    with pytest.raises(ValueError, match="68 bytes wanted, 64 there"):
+    with pytest.raises(ValueError, match="68 bytes requested, 64 available"):
         device.view(device.allocate(64), (17,), F32)
 
 

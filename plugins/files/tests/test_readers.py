@@ -34,7 +34,7 @@ def test_a_reader(rule, read, tmp_path):
 
 def test_text_that_is_no_utf_8_is_a_format_error(tmp_path):
     (tmp_path / "file").write_bytes(b"abc\xff")
-    with pytest.raises(FormatError, match="the list 'x': byte 3 is no UTF-8"):
+    with pytest.raises(FormatError, match="the list 'x': byte 3 is not UTF-8"):
         read_all_lines(tmp_path / "file", "the list 'x'")
 
 

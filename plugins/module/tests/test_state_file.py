@@ -72,7 +72,7 @@ def test_every_damaged_byte_and_every_truncation_is_refused(tmp_path: Path) -> N
     damaged = [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(len(whole))]
     for content in (*damaged, *(whole[:length] for length in range(len(whole)))):
         path.write_bytes(content)
-        with pytest.raises(FormatError, match=r"is damaged|is no file of a training's state"):
+        with pytest.raises(FormatError, match=r"is damaged|is not a file with a training's state"):
             read_state(path)
 
 

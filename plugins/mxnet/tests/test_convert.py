@@ -258,7 +258,7 @@ def test_parameters_that_do_not_fit_are_a_problem(
     ("content", "message"),
     [
         (b"{", "this is not JSON"),
-        (b"\xff\xfe", "is no UTF-8 text"),
+        (b"\xff\xfe", "is not UTF-8 text"),
         (b"[1]", "there is no list of 'nodes'"),
         (b'{"nodes": [3]}', "node 0 of symbol file"),
         (b'{"nodes": [{"op": "tanh"}]}', "'name' is None, expected text"),

@@ -60,7 +60,7 @@ def test_another_class_of_the_name_warns() -> None:
     [
         (lambda: create("l3"), "no loss 'l3'; expected one of l2, "), (lambda: create(3), "got 3"),
         (lambda: create(), "name a loss"), (lambda: register(int), "does not derive from Loss"),
-        (lambda: create("[l2"), "is no JSON"), (lambda: create(Loss(), 1), "takes no arguments"),
+        (lambda: create("[l2"), "is not JSON"), (lambda: create(Loss(), 1), "takes no arguments"),
     ],
 )  # fmt: skip
 def test_what_is_no_name_is_refused(call, message: str) -> None:

@@ -173,7 +173,7 @@ def test_a_parameter_that_is_written_as_a_number_is_read():
 
 @pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
 def test_constants_that_json_does_not_have_are_refused(constant):
-    refused(MXNET_FILE.replace('"4"', constant), f"this is not JSON: {constant} is no JSON value")
+    refused(MXNET_FILE.replace('"4"', constant), f"this is not JSON: {constant} is not a JSON value")
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe\x80", "[" * 100_000, '{"nodes": ' + "[" * 100_000, "9" * 5000])

@@ -236,7 +236,7 @@ class BackwardProgram:
                 if number < first and number not in kept:
                     raise GraphError(
                         f"backward: {node.name!r} reads {entry.name!r}, of which the tape "
-                        f"keeps no value; {', '.join(passes)} may read what gradients read anyhow"
+                        f"keeps no value; {', '.join(passes)} may only read what gradients already read"
                     )
 
     def _saved_entries(self, node: TapeNode, node_id: int) -> list[int]:

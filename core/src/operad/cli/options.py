@@ -65,14 +65,14 @@ def _shape(text: str) -> Shape:
     inner = text.strip().removeprefix("(").removesuffix(")").replace(" ", "").removesuffix(",")
     axes = re.split(r"[x,]", inner) if inner else []
     if not all(axis.isdecimal() for axis in axes):
-        raise ValueError(f"{text!r} is no shape; write 32x3x8x8, or () for no axes")
+        raise ValueError(f"{text!r} is not a shape; write 32x3x8x8, or () for no axes")
     return tuple(map(int, axes))
 
 
 def _context(text: str) -> Context:
     found = _CONTEXT.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no context; write cpu, gpu or gpu(1)")
+        raise ValueError(f"{text!r} is not a context; write cpu, gpu or gpu(1)")
     return Context(found["type"], int(found["id"] or found["number"] or 0))
 
 

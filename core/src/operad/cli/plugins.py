@@ -1,4 +1,4 @@
-"""`operad plugins`: which distributions are plugins, and how they fare."""
+"""`operad plugins`: which distributions are plugins, and their state."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def read_index(path: Path) -> Index:
     try:
         index = msgspec.json.decode(files.read_text(path, f"index {path}"), type=Index)
     except msgspec.MsgspecError as error:
-        raise FormatError(f"{path} is no index of plugins: {error}; operad-index writes one") from error
+        raise FormatError(f"{path} is not an index of plugins: {error}; operad-index writes one") from error
     if index.format != FORMAT:
         raise FormatError(f"{path} is an index of format {index.format}, expected {FORMAT}: upgrade operad")
     return index

@@ -72,7 +72,7 @@ def first_line(value: str) -> str:
             return (text or "").partition("\n")[0]
         name = next(alias.name for alias in node.names if (alias.asname or alias.name) == name)
         module = node.module
-    raise LookupError(f"{value!r} is imported in a circle")
+    raise LookupError(f"{value!r} is imported in a cycle")
 
 
 def place(value: str) -> str | None:

@@ -68,7 +68,7 @@ class Wheel:
         try:
             return self._archive.read(name).decode()
         except UnicodeDecodeError as error:
-            raise FormatError(f"{self.path.name}: {name} is no UTF-8: {error}") from error
+            raise FormatError(f"{self.path.name}: {name} is not UTF-8: {error}") from error
 
     def digest(self) -> str:
         """SHA-256 of names and contents, less RECORD and the report, whose place it is to name it.
@@ -116,4 +116,4 @@ def open_wheel(path: Path) -> Iterator[Wheel]:
     except OperadError:
         raise
     except (zipfile.BadZipFile, lzma.LZMAError, RuntimeError) as error:  # the last: it is encrypted
-        raise FormatError(f"{what}: expected a wheel as it was built, got {error}") from error
+        raise FormatError(f"{what}: expected an unmodified wheel, got {error}") from error

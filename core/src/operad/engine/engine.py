@@ -338,7 +338,7 @@ class Engine:
         if local.state.inside:
             raise BlockingInOperatorError(
                 f"{doing} {what} inside an operation or a step of the engine would never end; name the "
-                "variable in const_vars and use its data, and wait in no finalizer or signal handler"
+                "variable in const_vars and use its data, and do not wait in a finalizer or signal handler"
             )
         self._dispatcher.close_dropped()
 

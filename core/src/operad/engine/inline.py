@@ -194,7 +194,7 @@ def _run_nested(dispatcher: Dispatcher, *call: *_Call) -> bool:
     if read.intersection(mutable_vars):
         raise BlockingInOperatorError(
             f"{_title(fn, name)} inside an operation writes an array that the operation reads and others may "
-            "read beside it; hand the array to the operation as an output, or write into a copy"
+            "read beside it; pass the array to the operation as an output, or write into a copy"
         )
     # invariant: an operation's variables are its own until it ends, and what it calls runs in its thread. So
     # nothing else writes them meanwhile, or reads what it writes; what is queued behind it comes later. The

@@ -99,7 +99,7 @@ def new_event() -> threading.Lock:
     except RecursionError:
         raise
     except RuntimeError as error:  # what Python says where there is no memory for a lock
-        raise MemoryError("there is no memory for an event") from error
+        raise MemoryError("not enough memory for an event") from error
     event.acquire()
     return event
 

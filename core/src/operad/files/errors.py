@@ -48,7 +48,7 @@ class translated:  # noqa: N801 - a context manager, called as a function
             return
         if isinstance(error, UnicodeDecodeError):
             raise FormatError(
-                f"{self._what}: byte {error.start} is no UTF-8 text, expected {self._expected}"
+                f"{self._what}: byte {error.start} is not UTF-8 text, expected {self._expected}"
             ) from error
         if isinstance(error, OSError):
             raise _of_the_system(self._what, error) from error

@@ -99,12 +99,12 @@ def parse_json(text: str | bytes, what: str, *, constants: bool = False) -> Any:
     check_text(len(text), what)
     try:
         return json.loads(text, parse_constant=None if constants else _refuse_constant)
-    except (ValueError, RecursionError) as error:  # of text that is no UTF-8, too
+    except (ValueError, RecursionError) as error:  # of text that is not UTF-8, too
         raise FormatError(f"{what}: this is not JSON: {error}") from error
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def _check_kind(status: os.stat_result, what: str) -> None:

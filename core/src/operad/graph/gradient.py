@@ -178,7 +178,7 @@ class _GradientPass:
         if isinstance(node.op, Gradient) and not node.op.reads_heads and self._is_reached(node):
             raise GradientError(
                 f"cannot differentiate {node.name!r}: the gradient of {node.op.of.name} does not read the "
-                "gradient of the output, so it is no derivative that could have one; where only its values "
+                "gradient of the output, so it is not differentiable; where only its values "
                 "are wanted, bind with grad_req='null'"
             )
         op = demand.op
@@ -233,7 +233,7 @@ class _GradientPass:
         index = self._missing.get(entry)
         if index is not None:
             raise GradientError(
-                f"output {index} ({entry.name!r}) needs a head gradient, for what is wanted depends on it; "
+                f"output {index} ({entry.name!r}) needs a head gradient: a requested gradient depends on it; "
                 "pass one in head_grads, or make the output a loss"
             )
 

@@ -218,7 +218,7 @@ def _memory(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         if entry in seen or isinstance(entry.node, Variable):
             raise GraphError(
                 f"the gradient of {name!r} is {entry.name!r}, which is also another output or a variable; "
-                "a pass must leave each gradient an entry of its own"
+                "a pass must keep a separate entry for each gradient"
             )
         seen.add(entry)
     return graph, {"plan": planned(graph, facts, bound_entries(graph, facts))}

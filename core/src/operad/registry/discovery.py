@@ -184,7 +184,7 @@ def _read(found: metadata.Distribution) -> _Plugin:
     declared = [text for (_, name), value in points.items() for text in (name, value)]
     for text in (owner.name, owner.version, *declared):
         if not text.isprintable():  # every message that named it would steer the reader's terminal
-            raise ValueError(f"it declares {text!r}, which has characters that cannot be shown")
+            raise ValueError(f"it declares {text!r}, which has unprintable characters")
     return owner, points
 
 
@@ -211,7 +211,7 @@ def _described(found: metadata.Distribution) -> Distribution:
     headers = HeaderParser().parsestr(text.partition("\n\n")[0])
     name = headers["Name"]
     if not name:
-        raise LookupError("it has no name, as after an interrupted installation")
+        raise LookupError("it has no name; an installation was probably interrupted")
     return Distribution(name, headers["Version"] or "?", tuple(headers.get_all("Requires-Dist", [])))
 
 

@@ -53,5 +53,5 @@ def _pages(capacity_bytes: int) -> Any:
 def _writable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """`array`, which NumPy makes read-only where asking a buffer for more finds no memory."""
     if not array.flags.writeable:
-        raise MemoryError("there is no memory for an array over a block")
+        raise MemoryError("not enough memory for an array over a block")
     return array

@@ -36,7 +36,7 @@ class ArrayModuleDevice:
         """An array over the start of `buffer`."""
         size_bytes = prod(shape) * np.dtype(dtype).itemsize
         if size_bytes > buffer.size:
-            raise ValueError(f"{size_bytes} bytes wanted, {buffer.size} there")
+            raise ValueError(f"{size_bytes} bytes requested, {buffer.size} available")
         return buffer[:size_bytes].view(dtype).reshape(shape)
 
 

@@ -58,7 +58,7 @@ class Storage:
         """Lend out a block of at least `size_bytes` on `ctx`; contents are undefined.
 
         Raises:
-            OutOfMemoryError: There is no memory left, also after the pool was emptied.
+            OutOfMemoryError: There is no memory left, even after the pool was emptied.
             ContextError: This machine lacks the device.
         """
         return (self._pools.get(ctx) or self._pool(ctx)).alloc(size_bytes)

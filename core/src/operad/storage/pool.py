@@ -205,7 +205,7 @@ class Pool:
         except MemoryError as error:
             raise OutOfMemoryError(
                 f"alloc: no memory for {size_bytes:,} bytes on {self.ctx!r} (a block of {capacity_bytes:,}), "
-                f"also after the pool was emptied; {self.stats()}; use smaller batches or free arrays"
+                f"even after the pool was emptied; {self.stats()}; use smaller batches or free arrays"
             ) from error
 
     def _check_poison(self, handle: Handle) -> None:
@@ -215,7 +215,7 @@ class Pool:
         self.drop(handle)
         raise StorageError(
             f"alloc: an idle block of {handle.capacity_bytes} bytes on {self.ctx!r} was written to after it "
-            "was freed; something still writes through an array over memory that it gave back"
+            "was freed; something still writes to memory that it has freed"
         )
 
     def _drop_idle(self, size_class: SizeClass, wanted: int) -> int:

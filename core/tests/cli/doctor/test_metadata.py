@@ -74,7 +74,7 @@ def test_the_remains_of_an_installation_are_an_error(acme, findings):
     ((level, text),) = findings("~half 1.0")
     assert level == "error"
     assert str(folder) in text
-    assert "it has no name, as after an interrupted installation" in text
+    assert "it has no name; an installation was probably interrupted" in text
 
 
 def test_unreadable_metadata_of_others_is_advice_and_nowhere_else(acme, run, findings):

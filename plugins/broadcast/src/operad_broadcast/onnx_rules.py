@@ -90,7 +90,7 @@ def _bits(word: str) -> Callable[[Any], Any]:
         if node.dtypes[0].kind == "b":
             return node.add(word, *node.inputs)
         if node.opset < 18:
-            node.refuse("ONNX has bits of whole numbers from opset 18 on")
+            node.refuse("ONNX has bits of integers from opset 18 on")
         return node.add(f"Bitwise{word}", *node.inputs)
 
     return rule

@@ -31,7 +31,7 @@ _THREADS: Final = 4
 
 @library_check("L905", ORDINARY)
 def automatic_casting(trial: Trial) -> Evidence:
-    """Automatic casting leaves shapes alone, and gradients have the types of their arguments.
+    """Autocast keeps shapes, and gradients have the types of their arguments.
 
     A function that mixes types raises only when somebody turns it on.
 

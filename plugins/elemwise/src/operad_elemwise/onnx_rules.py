@@ -128,7 +128,7 @@ def _complement(node: Any) -> Any:
     if node.dtypes[0].kind == "b":
         return node.add("Not", node.inputs[0])
     if node.dtypes[0].kind == "u" and node.opset < 18:
-        node.refuse("ONNX has bits of whole numbers from opset 18 on")
+        node.refuse("ONNX has bits of integers from opset 18 on")
     if node.dtypes[0].kind == "u":
         return node.add("BitwiseNot", node.inputs[0])
     return node.add("Sub", node.const(-1), node.inputs[0])

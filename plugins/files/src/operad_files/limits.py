@@ -86,7 +86,7 @@ class Budget:
             own = self.used(wanted.thread)
             if own + size_bytes > limit:
                 raise self.refusal(size_bytes, what, f"expected at most {limit - own:,}")
-            # invariant: who waits holds nothing, so those that are waited for never wait themselves.
+            # invariant: who waits holds nothing, so those that hold something never wait themselves.
             while (used := self.used()) and used + size_bytes > limit:
                 if own:
                     raise self.refusal(size_bytes, what, f"and other threads hold {used - own:,}")

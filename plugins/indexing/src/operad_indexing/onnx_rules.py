@@ -194,7 +194,7 @@ def _put_along(node: Any) -> Any:
 
 
 def _searched(node: Any) -> Any:
-    """How many numbers are smaller, or not larger, than each."""
+    """Count of numbers that are smaller, or not larger, than each."""
     kind = "Less" if node.op.side == "left" else "LessOrEqual"
     below = node.add(kind, node.inputs[0], node.unsqueeze(node.inputs[1], -1))
     return node.reduce("ReduceSum", node.cast(below, "int64"), [-1], keepdims=False)

@@ -55,7 +55,7 @@ class Courier:
                 if failed is not None:
                     raise failed
                 result = job()
-            except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            except BaseException as error:  # noqa: BLE001 - raised again in whoever waits for it
                 if answer is None:
                     self._failed = error
                 else:

@@ -55,7 +55,7 @@ class Members:
             self.finished.add(rank)
 
     def speak(self, rank: int) -> None:
-        """Note a request of a worker; a lost one that was only silent is back if lost ones are waited for.
+        """Note a request of a worker; a lost one that was only silent is back if the policy is to wait.
 
         Raises:
             WorkerLostError: It is lost, and the others go on without it.

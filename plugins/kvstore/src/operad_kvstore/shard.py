@@ -104,7 +104,7 @@ class Shard:
         self._failed.pop(key, None)
         try:
             self.apply(key, total)
-        except Exception as error:  # noqa: BLE001 - raised where the round is waited for
+        except Exception as error:  # noqa: BLE001 - raised where a worker waits for the round
             self._failed[key] = f"{type(error).__name__}: {error}", error
 
     def check_moved(self, keys: Iterable[Key]) -> None:

@@ -235,7 +235,7 @@ class BucketingModule(DelegatingModule):
 
     def _switch_to(self, data_batch: Any) -> None:
         if not hasattr(data_batch, "bucket_key"):
-            raise ModuleStateError("forward: the batch has no bucket_key, which says which symbol it is for")
+            raise ModuleStateError("forward: the batch has no bucket_key, which selects its symbol")
         self.switch_bucket(data_batch.bucket_key, data_batch.provide_data, data_batch.provide_label)
 
     def _train_on(self, data_batch: Any) -> None:

@@ -171,7 +171,7 @@ class FeedForward:
         """Write a checkpoint; `epoch` is `num_epoch` if not given."""
         number = self.num_epoch if epoch is None else epoch
         if number is None:
-            raise ArgumentError("FeedForward.save: give epoch, for the model has no num_epoch")
+            raise ArgumentError("FeedForward.save: give epoch, because the model has no num_epoch")
         arg_params, aux_params = self._values("save")
         if self.symbol is None:
             raise ModuleStateError("FeedForward.save: the function has given no symbol yet; call fit first")

@@ -56,7 +56,7 @@ def batch_size(descriptions: Sequence[Described]) -> int:
         if axis >= 0 and one.shape:
             found[one.name] = one.shape[axis]
     if not found:
-        raise BindError("bind: no input has an axis for the batch; let one layout have an 'N'")
+        raise BindError("bind: no input has an axis for the batch; give one input a layout with 'N'")
     first, size = next(iter(found.items()))
     for name, other in found.items():
         if other != size:

@@ -66,7 +66,9 @@ def read_state(path: str | PathLike[str]) -> dict[str, Any]:
     content = read_bytes(path, what)
     header, body = content[:_HEADER_BYTES], memoryview(content)[_HEADER_BYTES:]
     if not header.startswith(_MAGIC):
-        raise FormatError(f"{str(path)!r} is no file of a training's state; it begins with {header[:24]!r}")
+        raise FormatError(
+            f"{str(path)!r} is not a file with a training's state; it begins with {header[:24]!r}"
+        )
     if header != _MAGIC + hashlib.sha256(body).hexdigest().encode() + b"\n":
         raise FormatError(f"{str(path)!r} is damaged: its {len(body)} bytes are not those that were written")
     with translated(what, "what a checkpoint writes"):
@@ -99,7 +101,7 @@ def _arrays(body: memoryview, what: str) -> dict[str, Any]:
             for member in members:
                 name = member.filename
                 if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & _ENCRYPTED:
-                    raise FormatError(f"{what}: {name!r} is compressed or encrypted, expected it as it is")
+                    raise FormatError(f"{what}: {name!r} is compressed or encrypted, expected plain bytes")
                 found[name.removesuffix(".npy")] = _array(archive.read(member), f"{what}: {name!r}")
     except zipfile.BadZipFile as error:
         raise FormatError(f"{what}: expected a whole archive of arrays: {error}") from error
@@ -135,7 +137,7 @@ def _described(value: Any, arrays: list[Any], where: str) -> Any:
         return _as_array(_SCALAR if isinstance(value, np.generic) else _ARRAY, np.asarray(value), arrays)
     raise ArgumentError(
         f"checkpoint: {where} is {type(value).__name__}, "
-        "expected None, a number, a text, bytes, a NumPy array, or a dict or list of these"
+        "expected None, a number, a string, bytes, a NumPy array, or a dict or list of these"
     )
 
 

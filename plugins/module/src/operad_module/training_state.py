@@ -91,7 +91,7 @@ class TrainingState:
         else:
             saved = exact_checkpoint.newest(prefix, None if self._job is None else self._job.gather)
             if saved is None and resume is not True:
-                raise ArgumentError(f"fit: resume is {resume!r}, and there is no checkpoint of that prefix")
+                raise ArgumentError(f"fit: resume is {resume!r}, but there is no checkpoint with that prefix")
         if saved is not None and own is not None:
             own.check_unit(saved)
         return saved

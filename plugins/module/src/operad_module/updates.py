@@ -192,7 +192,7 @@ class Updates:
             self.store.load_state_dict(kept)
         elif kept.get("residuals") or kept.keys() - {"rank", "num_workers", "residuals"}:
             raise FormatError(
-                f"it has what its store held back, {sorted(kept)}, and this store keeps nothing; "
+                f"it has residuals of its store's compression, {sorted(kept)}, and this store has none; "
                 "give the same kvstore and compression_params"
             )
 

@@ -101,4 +101,4 @@ def _from_json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise ParamError(f"create: {text!r} is no JSON: {error}") from error
+        raise ParamError(f"create: {text!r} is not JSON: {error}") from error

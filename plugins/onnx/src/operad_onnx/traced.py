@@ -152,7 +152,7 @@ class Steps:
         return Value(self.node.cast(value.name, dtype), Spec(value.spec.lengths, dtype))
 
     def _constant(self, one: Any, other: Any, dtype: Any = None) -> Value:
-        """What does not depend on arguments; it may only depend on lengths by its own."""
+        """Values that depend on no argument, though perhaps on lengths."""
         array, second = np.asarray(one), np.asarray(other)
         spec = Spec(tuple(zip(array.shape, second.shape, strict=True)), np.dtype(dtype or array.dtype))
         is_uniform = array.size > 0 and not any(array.strides) and second.size > 0 and not any(second.strides)
@@ -268,7 +268,7 @@ class Steps:
 
 
 def _kind(step: Node) -> Any:
-    """What has to be the same for all lengths."""
+    """Facts that are the same for all lengths."""
     return None if step.step is None else (step.step.primitive.form, step.step.primitive.function)
 
 

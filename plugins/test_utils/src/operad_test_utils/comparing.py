@@ -139,7 +139,7 @@ def checkShapes(a: Any, b: Any) -> None:  # noqa: N802
 
 
 def assert_exception(f: Callable[..., Any], exception_type: Any, *args: Any, **kwargs: Any) -> None:
-    """Expect `f(*args, **kwargs)` to raise an exception of a type; what it returns is waited for."""
+    """Expect `f(*args, **kwargs)` to raise an exception of a type, at the latest when its result is ready."""
     try:
         made = f(*args, **kwargs)
         for array in made if isinstance(made, (list, tuple)) else [made]:

@@ -25,7 +25,7 @@ def executor_svg(executor: Executor) -> str:
 
 
 def executor_html(executor: Executor) -> str:
-    """Shapes of arguments, states and outputs, and the memory plan; no value is waited for."""
+    """Shapes of arguments, states and outputs, and the memory plan; does not block."""
     kinds = {"argument": executor.arg_dict, "state": executor.aux_dict, "output": executor.output_dict}
     facts = [
         (f"{kind} {name}", f"{array.shape} {array.dtype.name}, {array.context}")

@@ -39,7 +39,7 @@ class Diagnosis:
         thread_pools: Pools in the libraries that are loaded.
         gpus: CUDA devices this process can use.
         load: How busy the machine was when the command began.
-        plugins: The plugins, and how they fare when they are imported.
+        plugins: The plugins, and their state after import.
         cache: The folder for compiled kernels.
         tuning: The constants of estimates.
         findings: What to know or do, errors first.

@@ -38,7 +38,7 @@ def _where_finite(run: Comparison) -> int:
 def linear(trial: Trial) -> Runs:
     """The gradient is linear in the gradient of the output.
 
-    The chain rule is linear. What is not, is wrong in every network in which something follows.
+    The chain rule is linear. A gradient that is not linear is wrong in every network with a following layer.
 
     Broken by:
         def data_grad(output_grad, slope): return np.sign(output_grad) * slope

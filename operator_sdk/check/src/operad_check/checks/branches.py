@@ -13,7 +13,7 @@ from operad_check.trials.trial import Trial
 
 @check("B314", SMOOTH)
 def beside_branches(trial: Trial) -> Evidence:
-    """At each branch of an operator, and on both sides of it, gradients are derivatives, and theirs too.
+    """At each branch of an operator, and on both sides of it, first and second gradients are derivatives.
 
     A formula for large arguments is reached by no ordinary case; a wrong slope there is met by the one row in
     a thousand that saturates.

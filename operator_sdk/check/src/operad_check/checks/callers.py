@@ -13,7 +13,7 @@ from operad_check.trials.violation import Violation
 
 @check("F220", ORDINARY)
 def callers_lists(trial: Trial) -> Evidence:
-    """Inference leaves the lists it is handed as they are, and never overrules a known argument.
+    """Inference does not modify the lists it gets, and never changes a known argument.
 
     The lists are the graph's own. An argument that inference changes is another graph.
 

@@ -70,9 +70,9 @@ def names(trial: Trial) -> Evidence:
 
 @check("S106", ORDINARY, pooled=True)
 def in_place_pairs(trials: Sequence[Trial]) -> Evidence:
-    """Every pair declared to share memory can: both are there, and of one shape and type for some case.
+    """Every declared in-place pair is possible: both arrays exist, of one shape and type in some case.
 
-    A pair that never matches is a saving that never happens, and often a wrong name.
+    A pair that never matches saves no memory, and is often a wrong name.
 
     Broken by:
         inplace = "data -> output"    # but output is (N,), data (N, D)

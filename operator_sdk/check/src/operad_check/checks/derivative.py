@@ -92,7 +92,7 @@ def elementwise(trial: Trial) -> Evidence:
 def along_directions(trial: Trial) -> Evidence:
     """The gradient along any direction is the derivative along it, on larger arrays too.
 
-    Mistakes that need size show here: blocks, strides, axes that small arrays do not have.
+    Some mistakes show only on larger arrays: in blocks, strides, or axes that small arrays do not have.
 
     Broken by:
         def bias_grad(output_grad): return output_grad[:4].sum(0)    # right up to four rows
@@ -137,7 +137,7 @@ def _by_name(trial: Trial, compared: Mapping[int, int]) -> Evidence:
 def no_hidden_derivative(trial: Trial) -> Evidence:
     """Outputs do not depend smoothly on arguments that are declared to have no gradient.
 
-    Zeros then flow where a gradient should; the layers below never learn.
+    The layers below then get gradients of zero and never learn.
 
     Broken by:
         def forward(data, scale): return data * scale    # and no scale_grad

@@ -30,7 +30,7 @@ _MIDDLING: Final = 40
 
 @check("X804", ORDINARY, pooled=True)
 def self_audit(trials: Sequence[Trial]) -> Evidence:
-    """The checks notice faults that are put into this operator.
+    """The checks detect faults that are injected into this operator.
 
     That all checks pass says little if they would pass for a wrong operator too. So the operator is
     broken on purpose, in every way that could apply to it, and some check must fail each time.

@@ -52,9 +52,9 @@ class _Failing(Wrapped):
 
 @check("R504", ORDINARY, pooled=True)
 def surfacing(trials: Sequence[Trial]) -> Evidence:
-    """An exception surfaces where the result is read, and names operator, node and plugin.
+    """An exception is raised where the result is read, and names operator, node and plugin.
 
-    An operator that swallows an exception gives out what happened to be in memory.
+    An operator that swallows an exception returns uninitialised memory.
 
     Broken by:
         def forward(data, output):

@@ -32,11 +32,11 @@ _SEVERAL: Final = 4
 
 @check("F219", ORDINARY, EDGES, EXTREME)
 def finite(trial: Trial) -> Evidence:
-    """Finite arguments and states give finite gradients and states, and results without holes.
+    """Finite arguments and states give finite results, gradients and states.
 
-    One NaN ends a training run, and it comes where nobody tests: far from 0, at a row of zeros, at the bound
-    of a parameter. Far out, the product of two arguments may be infinite: a NaN that this makes of the
-    outputs in one mode is no fault.
+    One NaN ends a training run, and it appears where nobody tests: far from 0, in a row of zeros, at the
+    bound of a parameter. The product of two large arguments may be infinite: a NaN in the outputs that
+    follows from it in one mode is accepted.
 
     Broken by:
         def data_grad(output_grad, data, output): return output_grad * data / output    # 0 / 0 at zeros
@@ -46,7 +46,7 @@ def finite(trial: Trial) -> Evidence:
         def forward(data): return np.abs(data)
         HERE
     Fix:
-        Write the limit where the formula has none: np.divide(..., where=output != 0).
+        Write the limit where the formula is undefined: np.divide(..., where=output != 0).
     How:
         Check that finite arguments give finite outputs, states and gradients, in both modes.
     """

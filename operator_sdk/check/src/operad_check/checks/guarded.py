@@ -48,10 +48,10 @@ class GuardedArray:
 
 @variation("M405", ORDINARY, LARGE, values=OUTPUTS)
 def around_arrays(trial: Trial) -> Runs:
-    """Nothing outside the arrays is written, or matters.
+    """Nothing outside the arrays is written, or affects the result.
 
-    Beside every array lie others. A kernel that runs over the end destroys them, and nobody will look for
-    the fault there.
+    Other arrays lie next to every array. A kernel that writes past the end corrupts them, and nobody looks
+    for the fault there.
 
     Broken by:
         for i in range(0, size, 8): store8(output + i, ...)    # size is no multiple of 8
@@ -199,7 +199,7 @@ def _requests_space(trial: Trial) -> bool:
 
 @variation("M406", ORDINARY, values=_BOTH)
 def around_temp_spaces(trial: Trial) -> Runs:
-    """Nothing outside a temp space is written, and several spaces of one request are one memory.
+    """Nothing outside a temp space is written, and several spaces of one request share memory.
 
     Temp space is handed from operator to operator. Asking a resource twice gives the same memory twice.
 

@@ -28,7 +28,7 @@ some of them, is thousands of times as large.
 
 @check("D607", ORDINARY)
 def no_silent_cut(trial: Trial) -> Evidence:
-    """Fractions are not cut off silently where arguments are integers.
+    """Fractions are not truncated silently where arguments are integers.
 
     An integer output takes 0.5 as 0 without a word, if the assignment casts.
 

@@ -22,7 +22,7 @@ _STEP = 2.0**-6
 
 @check("F212", ORDINARY)
 def nonfinite(trial: Trial) -> Evidence:
-    """A NaN in an input shows in the outputs that depend on it, and infinities do no harm.
+    """A NaN in an input propagates to the outputs that depend on it, and infinities do no harm.
 
     A NaN says that something upstream went wrong; an operator that turns it into a number hides that.
 
@@ -124,7 +124,7 @@ def _with(trial: Trial, i: int, place: tuple[int, ...], value: Any) -> list[Arra
 
 @check("B311", ORDINARY)
 def nonfinite_heads(trial: Trial) -> Evidence:
-    """A NaN in a head gradient shows in the gradients that depend on it.
+    """A NaN in a head gradient propagates to the gradients that depend on it.
 
     It says that something above went wrong. A gradient that turns it into a number hides that.
 

@@ -27,7 +27,7 @@ _MOST_ELEMENTS: Final = 10**4
 
 @check("S103")
 def round_trip(subject: Subject) -> Evidence:
-    """Parameters survive the trip to strings and back.
+    """Parameters survive the conversion to strings and back.
 
     Graphs are saved as JSON, where parameters are strings. An operator whose parameters do not come back
     equal is another operator after loading.

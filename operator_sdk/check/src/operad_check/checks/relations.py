@@ -38,7 +38,7 @@ def _closely(run: Comparison) -> int:
 def relations(trial: Trial) -> Runs:
     """Declared relations hold: of a batch and its items, of permuted elements, of scaled and shifted data.
 
-    What must hold whatever the values finds mistakes where no reference exists.
+    Relations that hold for all values find mistakes where there is no reference.
 
     Broken by:
         Contract(relations=("items",))    # and data is normalised over the batch

@@ -70,7 +70,7 @@ def _as_requested(run: Comparison) -> int:
 
 @variation("F214", ORDINARY, LARGE, values=OUTPUTS, compare=_as_requested)
 def forward_requests(trial: Trial) -> Runs:
-    """Outputs that are to be added to are, those not wanted are left alone, and the others do not change.
+    """Each output is written, added to or skipped, as requested.
 
     Executors ask for `add` where gradients meet and for `null` where nothing reads an output.
 

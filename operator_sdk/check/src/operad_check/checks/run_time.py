@@ -25,7 +25,7 @@ _MOST_CASES: Final = 8
 
 @variation("R510", ORDINARY, values=RESULTS, pooled=True)
 def bound_anew(trials: Sequence[Trial]) -> Runs:
-    """Values that a call gives to run-time parameters are those that are computed with, and looked at.
+    """The values that a call gives to run-time parameters are used, and validated.
 
     A call with another value makes no operator again. What the constructor made of the first value, or
     refused, is there no more, and the call computes with the old one.

@@ -51,7 +51,7 @@ ALL: Final = Values(
 
 @variation("R501", ORDINARY, values=ALL, pooled=True)
 def interleaved_shapes(trials: Sequence[Trial]) -> Runs:
-    """One property serves several shapes at once, one operator several sets of values.
+    """One property works for several shapes in alternation, one operator for several sets of values.
 
     A property belongs to a node, not to a shape: the same network runs with batches of two sizes, turn by
     turn. And operators are shared between nodes.
@@ -183,7 +183,7 @@ def _pairs_of_shapes(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Trial]]:
 
 @variation("R502", ORDINARY, LARGE, values=ALL, pooled=True)
 def two_threads(trials: Sequence[Trial]) -> Runs:
-    """Two operators in two threads do not disturb each other.
+    """Two operators in two threads do not interfere.
 
     The engine runs independent nodes at once. What they share must not be written: module variables,
     class attributes, caches.

@@ -125,7 +125,7 @@ def _transforming(trial: Trial) -> TransformingBackend:
 
 @library_check("L901", ORDINARY, pooled=True)
 def compiled(trials: Sequence[Trial]) -> Evidence:
-    """Compiled, a function gives what it gives when called.
+    """A compiled function gives the results of the function itself.
 
     A compiler replaces a function by others that are to be the same: decompositions, fused loops, fake
     kernels that infer shapes. A model that is compiled must not become another model.
@@ -156,7 +156,7 @@ def _expect_compiled(trial: Trial) -> int:
 
 @library_check("L902", WIDE)
 def transposed(trial: Trial) -> Evidence:
-    """Derivatives forward and backward are transposes of each other.
+    """Forward-mode and reverse-mode derivatives agree.
 
     Both are one matrix: the products u (J v) and (u J) v are the same number. Forward derivatives are
     written by hand beside the gradient, and tested less.
@@ -200,7 +200,7 @@ def transposed(trial: Trial) -> Evidence:
 
 @library_check("L903", ORDINARY)
 def mapped(trial: Trial) -> Evidence:
-    """Mapped over a batch, a function gives what it gives for each item.
+    """A function mapped over a batch gives the results of the single items.
 
     A rule for batches moves the axis of the batch out of the way, and other axes with it.
 

@@ -136,7 +136,7 @@ class Outcome:
 
 @rule(ENDED)
 def ended(reason: str) -> Outcome:
-    """The process goes on: no crash, no exit, no hang.
+    """The process survives: no crash, no exit, no hang.
 
     Operators run inside somebody else's program. One that ends it, or never returns, takes along all that
     the program knew.

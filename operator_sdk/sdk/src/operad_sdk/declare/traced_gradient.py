@@ -125,9 +125,7 @@ def gradient_operator(
 
 def _check_declared(prop: OperatorProperty, entries: Sequence[BackwardEntry]) -> None:
     if not any(entry.kind == OUT_GRAD for entry in entries):
-        raise GradientError(
-            "it does not read the gradient of the output, so it is no derivative that could have one"
-        )
+        raise GradientError("it does not read the gradient of the output, so it is not differentiable")
     if any(entry.kind == OUT_DATA for entry in entries) and not prop.gradient_is_derivative:
         raise GradientError("it reads an output, and is declared not to be the derivative of the outputs")
     if any(slot.group == AUX for bound in prop.binding.traced for slot in bound.slots):

@@ -181,7 +181,7 @@ class _Walk:
             _refuse("it reads an array that is no argument")
         number = array.flat[0].item()
         if kind not in ("real", "bool") and np.dtype(kind).kind in "iu" and number != _exact(number, kind):
-            _refuse(f"{number!r} is no number of forms in {kind}")
+            _refuse(f"{number!r} is not a number of forms in {kind}")
         return self.builder.cast(self.builder.constant(number, kind if kind != "bool" else "real"), kind)
 
     def _operand(self, arg: Any, kind: str, shape: Shape, groups: Groups) -> int:

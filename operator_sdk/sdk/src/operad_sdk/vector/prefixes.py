@@ -30,7 +30,7 @@ _STRIP: Final = 512
 """Columns that are added up together: 4 KiB of sums."""
 _SIZE: Final = 4
 _NEUTRAL: Final = "splat (double -0.0)"
-"""Neutral for sums: 0.0 would make -0.0 positive."""
+"""Neutral element of sums: 0.0 would make -0.0 positive."""
 
 
 def fill_prefixes(

@@ -148,7 +148,7 @@ class Writer(CheckedAddresses):
         return self.value(f"load i64, ptr {self.checked(at, 64, 1)}")
 
     def store_word(self, word: str, pointer: str) -> None:
-        """Write a whole number to memory."""
+        """Write an integer to memory."""
         self.line(f"store i64 {word}, ptr {self.checked(pointer, 64, 1, writes=True)}")
 
     def record(self, kind: type[Record], begin: str = "%table", first: int = 0) -> Record:
