@@ -11,3 +11,16 @@ class ModuleStateError(OperadError):
 
 class MissingParameterError(OperadError):
     """Values were given for a module's parameters, and one of the parameters is not among them."""
+
+
+def no_copy(module: object) -> TypeError:
+    """The error for a module that is copied or pickled."""
+    name = type(module).__name__
+    if hasattr(module, "save_checkpoint"):
+        files = f"save_checkpoint(prefix, epoch) and read it with {name}.load(prefix, epoch)"
+    else:
+        files = "save_params(file) and give a new one, bound alike, its parameters with load_params(file)"
+    return TypeError(
+        f"a {name} cannot be copied or pickled; write it with {files}, or share its memory with "
+        "bind(..., shared_module=...)"
+    )

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import operad as od
 from operad import NDArray, Symbol
 from operad.errors import UnsupportedError
-from operad_module.errors import ModuleStateError
+from operad_module.errors import ModuleStateError, no_copy
 from operad_sdk.arguments import Suggesting
 from operad_sdk.notebook import html_table
 
@@ -62,15 +62,7 @@ class ModuleInterface(metaclass=Suggesting):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Refuse copies and pickles: executors are bound to memory, and stores to processes."""
-        name = type(self).__name__
-        if hasattr(self, "save_checkpoint"):
-            files = f"save_checkpoint(prefix, epoch) and read it with {name}.load(prefix, epoch)"
-        else:
-            files = "save_params(file) and give a new one, bound alike, its parameters with load_params(file)"
-        raise TypeError(
-            f"a {name} cannot be copied or pickled; write it with {files}, or share its memory with "
-            "bind(..., shared_module=...)"
-        )
+        raise no_copy(self)
 
     def __repr__(self) -> str:
         if not self.binded:
