@@ -166,7 +166,7 @@ def row(
     seconds: float,
     of: Callable[[list[float]], float],
 ) -> list[float]:
-    """What `of` says of the times of all ways, in seconds; NaN where a library is not there."""
+    """Value of `of` for the times of each way, in seconds; NaN where a library is not there."""
     times: list[list[float]] = [[] for _ in WAYS]
     end, rounds = time.perf_counter() + seconds, 0
     while rounds < LEAST_ROUNDS or time.perf_counter() < end:

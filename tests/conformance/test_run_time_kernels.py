@@ -54,6 +54,8 @@ WITHOUT = {
     **{f"preloaded_multi_{kind}update": LOADED for kind in ("sgd_", "sgd_mom_", "mp_sgd_", "mp_sgd_mom_")},
 }
 """Operators without such a kernel, with the words of the reason; of `_linalg_gemm` one gradient has one."""
+OF_INTEGERS = [f"_npi_bitwise_{word}_scalar" for word in ("and", "or", "xor")]
+"""Operators of no floating type, which vector code computes alone."""
 OTHER_TYPES = (("_linalg_gemm", "float16"), ("mp_lamb_update_phase2", "float64"))
 """Types that an operator refuses, or that vector code has not together."""
 
@@ -75,7 +77,7 @@ def cases() -> list[Any]:
 
 def _has_values(name: str) -> bool:
     op = registry.get(name)
-    return op.name == name and bool(op.params.run_time)
+    return op.name == name and name not in OF_INTEGERS and bool(op.params.run_time)
 
 
 def values_of(prop: OperatorProperty) -> Iterator[OperatorProperty]:

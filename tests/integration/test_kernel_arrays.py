@@ -271,7 +271,7 @@ def test_places_of_maxima_and_packed_weights_go_with_recomputation(monkeypatch, 
             exe.backward([od.nd.array(rng.uniform(-1, 1, out.shape))])
             values += [out.asnumpy().tobytes()]
             values += [grad.asnumpy().tobytes() for grad in exe.grad_arrays if grad is not None]
-        return values, num_repeated(exe), "packed prepared" in str(exe.why())
+        return values, num_repeated(exe), "forward_weight prepared" in str(exe.why())
 
     plain, repeated, has_arrays = found("off")
     assert has_arrays

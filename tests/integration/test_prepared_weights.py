@@ -116,7 +116,7 @@ def test_every_door_to_an_array_that_a_compiled_function_captured(door, rng):
 
 
 def test_the_layer_is_prepared_at_all():
-    assert "packed prepared" in str(layer().why())
+    assert "forward_weight prepared" in str(layer().why())
     assert layer().memory_plan.prepared_bytes == 4 * 16 * 16 * 9
     assert layer(FROZEN).memory_plan.prepared_bytes == 2 * 4 * 16 * 16 * 9
     assert layer("write").memory_plan.prepared_bytes == 0

@@ -19,6 +19,8 @@ from typing import Any, Final
 CPU_PRESSURE: Final = "/proc/pressure/cpu"
 ENDING_SIGNALS: Final = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """Those by which a process is asked to end."""
+TIMER: Final = getattr(signal, "setitimer", None)
+"""Sets a timer of the process, as `signal.setitimer`; None where there is none."""
 _CACHES: Final = "/sys/devices/system/cpu/cpu0/cache"
 _USUAL_BYTES: Final = 16 << 20
 """Taken for the last-level cache where the system does not say."""

@@ -45,7 +45,8 @@ def slope_of_exponent(output_grad: Any, lhs: Any, output: Any) -> Any:
 def slope_of_angle(output_grad: Any, side: Any, other: Any) -> Any:
     """`side / (side^2 + other^2)` without overflow; 0 at the origin, where angles have no slope."""
     length = np.hypot(side, other)
-    return slope_of_length(slope_of_length(output_grad, side, length), 1, length)
+    length = np.where(length == 0, length.dtype.type(np.inf), length)
+    return output_grad * (side / length / length)
 
 
 def slope_of_length(output_grad: Any, data: Any, output: Any) -> Any:

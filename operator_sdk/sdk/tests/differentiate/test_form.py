@@ -224,7 +224,7 @@ def test_forms_in_float32_and_in_float64_are_equal():
         (lambda x: x.reshape(7, 6) + 1, None),
         (lambda x: x + x.reshape(7, 6).T, "elements move|in two orders|another shape"),
         (lambda x: np.reciprocal(x.astype("int32")), "of integers"),
-        (lambda x: x.astype("int32") > 2**40, "no number of forms in int"),
+        (lambda x: x.astype("int32") > 2**40, "not a number of forms in int"),
         (lambda x: x.cumsum(1), "cumsum is no function of elements"),
         (lambda x: x @ x.T, "matmul is no function of elements"),
         (lambda x: np.spacing(x), "spacing"),

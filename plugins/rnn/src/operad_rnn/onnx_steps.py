@@ -72,7 +72,7 @@ class _Cell:
         )
 
     def inputs(self, data: Any) -> Any:
-        """What the inputs give to the gates of all steps."""
+        """Product of the inputs and their weights, for the gates of all steps."""
         bias = None if self._biases is None else self._biases[0]
         return self._linear(data, self.input_weight, bias, self._gates * self._size)
 
@@ -81,7 +81,7 @@ class _Cell:
         return [*getattr(self, f"_{self._node.op_type.lower()}")(given, *states)]
 
     def _recurrent(self, hidden: Any, first: int, last: int) -> Any:
-        """What the states give to some gates."""
+        """Product of the states and their weights, for some gates."""
         size = (last - first) * self._size
         if size == self._gates * self._size:
             return self._linear(hidden, self._weight, self._biases and self._biases[1], size)

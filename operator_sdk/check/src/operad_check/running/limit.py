@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any, Final
 
 from operad.errors import ArgumentError
+from operad.system import TIMER
 
 _AGAIN_S: Final = 1.0
 """Time after which an operator that caught the first signal is stopped once more."""
@@ -32,7 +33,7 @@ def limited(limit_s: float | None) -> Iterator[None]:
     if limit_s is None:
         yield
         return
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+    if threading.current_thread() is not threading.main_thread() or TIMER is None:
         raise ArgumentError(
             f"Profile(limit_s={limit_s:g}): expected the main thread of a system with timers; leave limit_s "
             "out, or use operad check --limit, which stops a process"
@@ -47,15 +48,15 @@ def limited(limit_s: float | None) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, stop)
     begin = monotonic()
-    left_s, interval_s = signal.setitimer(signal.ITIMER_REAL, limit_s, _AGAIN_S)
+    left_s, interval_s = TIMER(signal.ITIMER_REAL, limit_s, _AGAIN_S)
     try:
         yield
     finally:
         is_open = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        TIMER(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         if left_s:  # the timer of whoever called, such as a test's time-out, goes on
             left_s = max(left_s - (monotonic() - begin), 1e-3)
-            signal.setitimer(signal.ITIMER_REAL, left_s, interval_s)
+            TIMER(signal.ITIMER_REAL, left_s, interval_s)
         if is_up:  # whatever caught it, and made a finding of it
             raise TimeIsUp
