@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from operad import NDArray, engine
+from operad import NDArray, imperative
 from operad.config import at_least, plugin_setting
 
 SIZE: Final = plugin_setting(
@@ -40,6 +40,6 @@ def pays_together(weights: Sequence[NDArray], grads: Sequence[NDArray], most: in
     Args:
         most: Elements of a weight up to which it does on the host, where gradients are there.
     """
-    is_there = engine.get().is_idle(grads[0]._chunk.var)
+    is_there = imperative.is_idle(grads[0]._chunk.var)
     limit = most if is_there else max(most, _LARGEST_WAITING)
     return all(weight.context.is_gpu or weight.size <= limit for weight in weights)
