@@ -41,11 +41,14 @@ class TestHeads:
     def test_need_what_only_training_computes(self, monkeypatch):
         monkeypatch.setattr(SineCosine, "train_only_outputs", frozenset([1]))
         x = variable(np.ones((3, 7)))
-        with (
-            autograd.record(train_mode=False),
-            pytest.raises(GradientError, match="reads 'cosine', which is computed only in training; record"),
-        ):
-            nd.SineCosine(x)
+        for create_graph in (False, True):
+            with autograd.record(train_mode=False):
+                sine = nd.SineCosine(x)[0]
+            with pytest.raises(
+                GradientError, match="reads 'cosine', which is computed only in training; rec"
+            ):
+                autograd.grad(sine, x, create_graph=create_graph)
+            autograd.grad(sine, x, train_mode=False)
         with autograd.record():
             sine = nd.SineCosine(x)[0]
         sine.backward()

@@ -21,6 +21,18 @@ def refused(function, *args):
     return str(found.value)
 
 
+def test_a_refusal_lasts_where_the_function_catches_it() -> None:
+    def guarded(x):
+        try:
+            return x * float(x.sum())
+        except Exception:  # noqa: BLE001 - as programs do that fall back
+            return x
+
+    assert "__float__() of an array of shape (1,)" in refused(guarded, nd.array(A))
+    found = od.compile(lambda x: x + 1)(nd.array(A))  # nothing of it is left
+    np.testing.assert_array_equal(found.asnumpy(), A + 1)
+
+
 @pytest.mark.parametrize(
     "read",
     [

@@ -214,11 +214,14 @@ class BackwardProgram:
         self._node_ids: list[int] = []
         self._saved: list[int] = []  # the entries of what these kept
         self._aux: list[int] = []  # the entries of their states
+        self._train_only: list[int] = []  # numbers of those of which it reads what only training computes
         for number, (node, node_id) in enumerate(zip(tape, node_ids, strict=True)):
             if isinstance(node, TapeNode) and node_id >= 0:
                 saved = self._saved_entries(node, node_id)
                 if node_id in operators_read or not values.isdisjoint(saved):
                     self._note_read(number, node_id, saved)
+                    if isinstance(node.plan, Plan) and node.plan.prop.train_only_outputs:
+                        self._train_only.append(number)
         self._lone_calls: dict[bool, Any] = {}  # by mode
         recorded.nodes.clear()  # what passes ran stays with the program, which is cached; the tape must not
         if names := [node_id.title for node_id in passes if node_id.distribution]:
@@ -282,9 +285,12 @@ class BackwardProgram:
         """Compute the gradients into `results`, from what the nodes of `tape` keep.
 
         Raises:
-            GradientError: An array that is read was overwritten since it was recorded.
+            GradientError: An array that is read was overwritten since it was recorded, or never written.
         """
         program = self._program
+        trained: list[Any] = [tape[number] for number in self._train_only] if train_mode else []
+        for node in trained:
+            node.plan.check_trained(node.wanted)
         nodes: list[Any] = [tape[number] for number in self._read]
         saved = _kept(nodes)
         if train_mode not in self._lone_calls:

@@ -146,6 +146,8 @@ class _Walk:
     def _recorded(self, node: TapeNode, number: int, plan: Plan, flows: Sequence[bool]) -> list[Array | None]:
         assert node.saved is not None
         node.check_unchanged()
+        if is_training():
+            plan.check_trained(node.wanted)
         entries = plan.declared.backward_dependency(flows)
         saved = dict(zip(plan.saved_tensors(node.wanted).entries, node.saved, strict=True))
         heads = iter(self._gradients_of(node, [index for kind, index in entries if kind == "out_grad"]))

@@ -24,7 +24,7 @@ from typing import Any, Final, final
 from operad.compiled.numbers import AS_ARRAYS, TracedNumber
 from operad.device import Context
 from operad.engine.thread import local
-from operad.errors import TraceError
+from operad.errors import TraceError, lasting_refusals
 from operad.graph import Entry, Graph, Node, OpNode, Variable, topological_order
 from operad.imperative import RECORDING, TRACING, Array, ArraySpec, Plan, Scope, TapeNode, spec_of
 from operad.ndarray import NDArray
@@ -140,7 +140,7 @@ class Trace:
     def run(self, function: Callable[[], Any]) -> Any:
         """Call a function that uses the arguments; returns what it returns."""
         local.state.trace = self
-        with Scope(recording=None, training=None, tracing=True):
+        with Scope(recording=None, training=None, tracing=True), lasting_refusals():
             return function()
 
     def graph(self, outputs: Iterable[TracedArray]) -> Graph:

@@ -303,11 +303,7 @@ class Plan(Recordable):
         )
 
     def saved_tensors(self, wanted: tuple[bool, ...]) -> SavedTensors:
-        """Arrays that a recorded call keeps for the gradients marked in `wanted`; none if there is none.
-
-        Raises:
-            GradientError: The call ran in prediction mode, which may not write what they read.
-        """
+        """Arrays that a recorded call keeps for the gradients marked in `wanted`; none if there is none."""
         found = self.saved.get(wanted)
         if found is None:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
@@ -317,16 +313,18 @@ class Plan(Recordable):
                 reads = list(dict.fromkeys([*self.declared.backward_dependency(flows), *reads]))
             firsts = {"in_data": 0, "out_data": self.signature.num_inputs}
             entries = [entry for entry in reads if entry.kind in firsts]
-            train_only = () if self.signature.is_train else self.prop.train_only_outputs
-            for kind, index in entries:
-                if kind == "out_data" and index in train_only:
-                    raise GradientError(
-                        f"{self.name}: its gradient reads {self.prop.list_outputs()[index]!r}, which is "
-                        "computed only in training; record with train_mode=True"
-                    )
             found = SavedTensors(entries, [firsts[kind] + index for kind, index in entries])
             self.saved[wanted] = found
         return found
+
+    def check_trained(self, wanted: tuple[bool, ...]) -> None:
+        """Raise GradientError if gradients in training read what the call, a prediction, may not write."""
+        for kind, index in () if self.signature.is_train else self.saved_tensors(wanted).entries:
+            if kind == "out_data" and index in self.prop.train_only_outputs:
+                raise GradientError(
+                    f"backward of {self.name}: it reads {self.prop.list_outputs()[index]!r}, which is "
+                    "computed only in training; record with train_mode=True, or call it with train_mode=False"
+                )
 
     def gradient_plan(self, wanted: tuple[bool, ...], specs: Sequence[ArraySpec], is_train: bool) -> Plan:
         """Plan of the gradients marked in `wanted`, as an operator with a gradient of its own.

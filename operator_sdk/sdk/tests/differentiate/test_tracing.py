@@ -114,3 +114,14 @@ def test_a_constant_may_be_asked_whether_it_is_true():
 
     (found,) = vector_jacobian(function, [X], [np.ones_like(X)], [True])
     np.testing.assert_array_equal(found, np.full((2, 2), 3.0))
+
+
+def test_a_refusal_lasts_where_the_function_catches_it():
+    def guarded(x):
+        try:
+            return x * float(x[0])
+        except TypeError:
+            return x
+
+    with pytest.raises(TraceError, match="made a number of"):
+        vector_jacobian(lambda cells: [guarded(cells[0])], [np.ones(3)], [np.ones(3)], [True])

@@ -269,6 +269,37 @@ def test_what_ends_a_trace_is_said_with_its_line():
     )
 
 
+@operator("program_catches")
+class Catches(OperatorProperty):
+    """Falls back where NumPy refuses a matrix, or where a value cannot be asked for."""
+
+    spec = "data:(N, K, K) -> output:(N, K, K)"
+    accepts = ("float32", "float64")
+
+    def forward(data):
+        try:
+            return np.linalg.inv(data)
+        except np.linalg.LinAlgError:
+            return np.full_like(data, np.nan)
+
+    def data_grad(output_grad, output):
+        try:
+            is_flat = not output_grad.any()
+        except Exception:  # noqa: BLE001 - as authors do that fall back
+            is_flat = True
+        if is_flat:
+            return np.zeros_like(output)
+        return -np.matmul(np.matmul(output.swapaxes(1, 2), output_grad), output.swapaxes(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"), [("forward", "inv refuses arrays of zeros"), ("data_grad", "whether it is true")]
+)
+def test_what_a_function_catches_ends_its_trace_too(part, reason):
+    call = KernelCall(Catches(), cpu(), [(64, 32, 32)], [SINGLE])
+    assert reason in program_of(call, (part,), is_train=True)
+
+
 @operator("program_wide")
 class Wide(OperatorProperty):
     """Divided by a number of NumPy's, which makes float64 of float32."""

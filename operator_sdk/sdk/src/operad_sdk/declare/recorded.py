@@ -11,7 +11,7 @@ import numpy as np
 
 from operad.context import cpu
 from operad.dtypes import DType
-from operad.errors import OperadError, ShapeError
+from operad.errors import OperadError, ShapeError, lasting_refusals
 from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
 from operad.operator import FORWARD, BackwardArrays, ForwardArrays, KernelCall, OpReq, Shape
@@ -146,7 +146,7 @@ def recorded(
         operator = operator.with_params(numbers.params, numbers.prop)
     _expect_no_resources(prop, parts, shapes)  # for these lengths, which are others
     cells = _Cells(level, shapes)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), lasting_refusals():
         if FORWARD in parts:
             return _forward(prop, partial(operator.forward, context), specs, cells)
         return _gradients(prop, parts, partial(operator.backward, context), specs, cells)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad.errors import lasting_refusals
 from operad_sdk.differentiate.tracing import Node, Traced, plain
 
 _levels: Final = count(1)
@@ -40,7 +41,8 @@ def vector_jacobian(
         Traced(Node(level, x, is_input=True)) if flag else x for x, flag in zip(inputs, wanted, strict=True)
     ]
     nodes = [cell.node for cell in cells if isinstance(cell, Traced) and cell.level == level]
-    outputs = function(cells)
+    with lasting_refusals():
+        outputs = function(cells)
     found = _accumulate(level, outputs, gradients)
     return [
         found[node] if node in found else np.zeros_like(value)
