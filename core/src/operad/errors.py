@@ -7,9 +7,7 @@ which named thing, what was expected, what was found, and the next step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
 from operad.interrupts import raise_of_handler
@@ -89,27 +87,6 @@ class TraceError(OperadError, TypeError):
     """
 
     line: tuple[str, int] | None = None
-
-    def __init__(self, message: str = "") -> None:
-        super().__init__(message)
-        if (made := _made.get()) is not None:
-            made.append(self)
-
-
-_made: Final[ContextVar[list[TraceError] | None]] = ContextVar("made", default=None)
-
-
-@contextmanager
-def lasting_refusals() -> Iterator[None]:
-    """End a trace with the first `TraceError` made in it, also where the traced function caught that one."""
-    made: list[TraceError] = []
-    token = _made.set(made)
-    try:
-        yield
-    finally:
-        _made.reset(token)
-    if made:
-        raise made[0]
 
 
 class GradientError(OperadError):

@@ -24,7 +24,7 @@ from typing import Any, Final, final
 from operad.compiled.numbers import AS_ARRAYS, TracedNumber
 from operad.device import Context
 from operad.engine.thread import local
-from operad.errors import TraceError, lasting_refusals
+from operad.errors import TraceError
 from operad.graph import Entry, Graph, Node, OpNode, Variable, topological_order
 from operad.imperative import RECORDING, TRACING, Array, ArraySpec, Plan, Scope, TapeNode, spec_of
 from operad.ndarray import NDArray
@@ -128,6 +128,7 @@ class Trace:
         self._mode = local.state.mode | TRACING
         self._calls: Counter[str] = Counter()
         self._effects: list[OpNode] = []
+        self._refused: TraceError | None = None
         self._users: dict[Node, list[OpNode]] = {}  # of each variable
         self._updates: dict[Node, OpNode] = {}  # of each state the last one
 
@@ -140,8 +141,11 @@ class Trace:
     def run(self, function: Callable[[], Any]) -> Any:
         """Call a function that uses the arguments; returns what it returns."""
         local.state.trace = self
-        with Scope(recording=None, training=None, tracing=True), lasting_refusals():
-            return function()
+        with Scope(recording=None, training=None, tracing=True):
+            found = function()
+        if self._refused is not None:  # and the function caught it
+            raise self._refused
+        return found
 
     def graph(self, outputs: Iterable[TracedArray]) -> Graph:
         """The graph of some results, and of all that a run changes besides."""
@@ -153,7 +157,9 @@ class Trace:
 
     def refusal(self, what: str, cure: str) -> TraceError:
         """Error of what a program cannot say."""
-        return TraceError(f"{self.title}: {what} while the function is compiled; {cure}")
+        found = TraceError(f"{self.title}: {what} while the function is compiled; {cure}")
+        self._refused = self._refused or found
+        return found
 
     def check_mode(self, mode: int) -> None:
         """Refuse a change of the thread's mode, but for a pause."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from operad.context import cpu
 from operad.dtypes import DType
-from operad.errors import OperadError, ShapeError, lasting_refusals
+from operad.errors import OperadError, ShapeError
 from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
 from operad.operator import FORWARD, BackwardArrays, ForwardArrays, KernelCall, OpReq, Shape
@@ -21,7 +21,7 @@ from operad_sdk.declare.names import EXTRA, IN_DATA, IS_TRAIN, OP_CTX, OUT_DATA,
 from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
 from operad_sdk.differentiate import PROGRAM, Namespace, Node, Traced, TraceError, constant
-from operad_sdk.differentiate.errors import NoForm, line_text, raising_line
+from operad_sdk.differentiate.errors import NoForm, lasting_refusals, line_text, raising_line
 from operad_sdk.differentiate.made_up import zeros
 from operad_sdk.differentiate.numbers import NumberTrace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, final
 
-from operad_sdk.differentiate import TraceError
+from operad_sdk.differentiate.errors import refusal
 
 
 @final
@@ -29,4 +29,4 @@ class TraceResources:
         return self._xp.zeros(shape, dtype)
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise TraceError("it draws random numbers, which would be others than those of the first time")
+        raise refusal("it draws random numbers, which would be others than those of the first time")

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import TraceError
-from operad_sdk.differentiate.errors import writing_plainly
+from operad_sdk.differentiate.errors import refusal, writing_plainly
 from operad_sdk.differentiate.lengths import Length
 
 Rule = Callable[..., Any]
@@ -134,4 +134,4 @@ def _with(ufunc: np.ufunc, options: dict[str, Any]) -> str:
 
 
 def _no_rule(name: str) -> TraceError:
-    return TraceError(f"operad_sdk.differentiate has no rule for numpy.{name}")
+    return refusal(f"operad_sdk.differentiate has no rule for numpy.{name}")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import linecache
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import PurePath
 from types import FrameType, TracebackType
 from typing import Final
@@ -17,9 +20,33 @@ Line = tuple[str, int]
 """A file and the number of a line in it."""
 
 
+_made: Final[ContextVar[list[TraceError] | None]] = ContextVar("made", default=None)
+
+
+def refusal(message: str) -> TraceError:
+    """Error for what a traced function does, which ends its trace though the function may catch it."""
+    error = TraceError(message)
+    if (made := _made.get()) is not None:
+        made.append(error)
+    return error
+
+
+@contextmanager
+def lasting_refusals() -> Iterator[None]:
+    """End a trace with the first `refusal` in it, also where the traced function caught that one."""
+    made: list[TraceError] = []
+    token = _made.set(made)
+    try:
+        yield
+    finally:
+        _made.reset(token)
+    if made:
+        raise made[0]
+
+
 def writing_plainly(name: str) -> TraceError:
     """Error for a function of NumPy that writes traced values into a plain array."""
-    return TraceError(
+    return refusal(
         f"numpy.{name} writes what it computes derivatives of into a plain array, where they would be "
         "lost; make the array with np.empty_like, or with op_ctx.xp"
     )

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from operad.errors import TraceError
 from operad_sdk.differentiate.dispatch import FUNCTIONS, METHODS
-from operad_sdk.differentiate.errors import writing_plainly
+from operad_sdk.differentiate.errors import refusal, writing_plainly
 from operad_sdk.differentiate.numbers import CallNumber
 from operad_sdk.differentiate.tracing import FORM, Primitive, Traced, View, fitted, plain
 
@@ -150,7 +149,7 @@ def set_item(x: Any, index: Index, value: Any) -> None:
 
 def _add_at(x: Any, index: Index, value: Any) -> None:
     if not isinstance(x, Traced):
-        raise TraceError(
+        raise refusal(
             "numpy.add.at adds what it computes derivatives of to a plain array, where they would be lost; "
             "make the array with np.zeros_like, or with op_ctx.xp"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from operad.errors import TraceError
+from operad_sdk.differentiate.errors import refusal
 
 
 class Length(int):
@@ -17,7 +17,7 @@ class Length(int):
     __slots__ = ()
 
     def _compared(self, other: Any, name: str) -> Any:
-        raise TraceError("the function decides by the lengths of axes, and a form is to hold for all of them")
+        raise refusal("the function decides by the lengths of axes, and a form is to hold for all of them")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, (int, float)) and bool(self._compared(other, "__eq__"))

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.errors import TraceError
 from operad.operator import ScalarForm
+from operad_sdk.differentiate.errors import refusal
 from operad_sdk.differentiate.indexing import is_basic
 from operad_sdk.differentiate.tracing import Primitive
 
@@ -107,4 +107,4 @@ def _expect_shape(form: Any, function: Any, values: Sequence[Any]) -> None:
         isinstance(item, np.ndarray) and item.dtype.kind == "b" for item in items
     )
     if is_mask or function in _SHAPED_BY_VALUES or (function is np.where and len(values) == 1):
-        raise TraceError("how many elements a result has depends on values")
+        raise refusal("how many elements a result has depends on values")

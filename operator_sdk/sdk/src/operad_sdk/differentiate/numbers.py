@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn, final
 import numpy as np
 
 from operad.dtypes import DType
-from operad.errors import TraceError
+from operad_sdk.differentiate.errors import refusal
 from operad_sdk.differentiate.lengths import Length
 
 
@@ -45,7 +45,7 @@ class NumberTrace:
         """The array of one element that a number is where it meets arrays that compute in a type."""
         dtype = self._dtype or dtype
         if dtype.kind in "iu" and type(number.value) is int:
-            raise TraceError("an integer that changes meets arrays of integers, which may not hold it")
+            raise refusal("an integer that changes meets arrays of integers, which may not hold it")
         key = (number.text, dtype)
         if key not in self.inputs:
             self.inputs[key] = self._input_of(number.value, dtype)
@@ -100,7 +100,7 @@ class CallNumber:
         if type(number) is CallNumber:
             return number.text
         if isinstance(number, Length):
-            raise TraceError("a number that changes meets lengths of axes, which a form is to hold for")
+            raise refusal("a number that changes meets lengths of axes, which a form is to hold for")
         if isinstance(number, np.generic):
             name = f"{number.dtype.name}_{number.tobytes().hex()}"
             self.trace.known[name] = number
@@ -108,17 +108,17 @@ class CallNumber:
         return repr(number) if isinstance(number, int) else f"float({str(float(number))!r})"
 
     def __float__(self) -> NoReturn:
-        raise TraceError("the function makes a Python number of one that changes; use functions of NumPy")
+        raise refusal("the function makes a Python number of one that changes; use functions of NumPy")
 
     __int__ = __index__ = __float__
 
     def __format__(self, spec: str = "") -> NoReturn:
-        raise TraceError("the function makes a text of a number that changes")
+        raise refusal("the function makes a text of a number that changes")
 
     __str__ = __format__
 
     def __array__(self, *args: Any, **options: Any) -> NoReturn:
-        raise TraceError("the function makes an array of a number that changes")
+        raise refusal("the function makes an array of a number that changes")
 
 
 def text_of(name: str) -> str:
@@ -151,7 +151,7 @@ def as_inputs(function: Any, args: Sequence[Any], *, is_mapper: bool) -> Sequenc
     elif function is np.where:
         found = [np.dtype(bool), *[_common(types[1:])] * 2]
     else:
-        raise TraceError(f"numpy.{getattr(function, '__name__', function)} takes a number that changes")
+        raise refusal(f"numpy.{getattr(function, '__name__', function)} takes a number that changes")
     return [
         arg.trace.input(arg, dtype) if type(arg) is CallNumber else arg
         for arg, dtype in zip(args, found, strict=False)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from operad.errors import TraceError
 from operad_sdk.differentiate.dispatch import FUNCTIONS, UFUNCS
+from operad_sdk.differentiate.errors import refusal
 from operad_sdk.differentiate.tracing import Primitive
 
 
@@ -74,7 +74,7 @@ def _einsum(subscripts: str, *operands: Any) -> Any:
     terms, arrow, result = subscripts.replace(" ", "").partition("->")
     names = terms.split(",")
     if not arrow or "." in terms or any(len(set(term)) < len(term) for term in names):
-        raise TraceError(
+        raise refusal(
             f"operad_sdk.differentiate has no rule for numpy.einsum with {subscripts!r}; name every axis, "
             "and none twice in one term"
         )

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.errors import lasting_refusals
+from operad_sdk.differentiate.errors import lasting_refusals
 from operad_sdk.differentiate.tracing import Node, Traced, plain
 
 _levels: Final = count(1)

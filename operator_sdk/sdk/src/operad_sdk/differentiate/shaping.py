@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from operad.errors import TraceError
 from operad_sdk.differentiate.dispatch import FUNCTIONS
+from operad_sdk.differentiate.errors import refusal
 from operad_sdk.differentiate.tracing import PROGRAM, Primitive, Traced, View, plain
 
 _reshape = Primitive(
@@ -107,7 +107,7 @@ def _stacked(arrays: Sequence[Any], axis: int = 0) -> Any:
 def _padded(array: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Any:
     """Pad with a constant; other modes repeat elements, and have no rule."""
     if mode != "constant":
-        raise TraceError(f"operad_sdk.differentiate has no rule for numpy.pad with mode={mode!r}")
+        raise refusal(f"operad_sdk.differentiate has no rule for numpy.pad with mode={mode!r}")
     widths = np.broadcast_to(pad_width, (array.ndim, 2))
     shape = [n + int(sum(width)) for n, width in zip(array.shape, widths, strict=True)]
     made = np.full_like(array, constant_values, shape=shape)

@@ -40,7 +40,7 @@ from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
 from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
-from operad_sdk.differentiate.errors import calling_line
+from operad_sdk.differentiate.errors import calling_line, refusal
 from operad_sdk.differentiate.lengths import AxisLength, Size
 from operad_sdk.differentiate.numbers import CallNumber, as_inputs
 from operad_sdk.sums import blocked_sum
@@ -163,7 +163,7 @@ class Primitive:
         except Exception as error:  # what an author catches of it would decide what is traced
             raise_of_handler(error)
             name = getattr(self.function, "__name__", self.function)
-            raise TraceError(f"{name} refuses arrays of zeros ({type(error).__name__}: {error})") from error
+            raise refusal(f"{name} refuses arrays of zeros ({type(error).__name__}: {error})") from error
         return Traced(Node(PROGRAM, made, is_input=True, step=AppliedPrimitive(self, known, options)))
 
 
@@ -273,7 +273,7 @@ class Traced(NDArrayOperatorsMixin):
         if type(value) is CallNumber:
             value = value.trace.input(value, self.dtype)
         if isinstance(value, Traced) and value.level > level:
-            raise TraceError("an array of an outer function is written with values that depend on inner ones")
+            raise refusal("an array of an outer function is written with values that depend on inner ones")
         shape = plain(self).shape
         if np.shape(plain(value)) != shape:
             value = np.broadcast_to(value, shape)
@@ -295,7 +295,7 @@ class Traced(NDArrayOperatorsMixin):
         if Traced.is_program(args, options):
             return Traced.step(function, args, options)
         if next(dispatch.every(Traced, [inside, *options.values()]), None) is not None:
-            raise TraceError(f"numpy.{function.__name__} of several arrays is no function of elements")
+            raise refusal(f"numpy.{function.__name__} of several arrays is no function of elements")
         return Primitive(function)(*values, **options)
 
     @staticmethod
@@ -307,7 +307,7 @@ class Traced(NDArrayOperatorsMixin):
     def step(function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
         """The call of any function as one step of a program."""
         if next(dispatch.every(Traced, list(options.values())), None) is not None:
-            raise TraceError(f"numpy.{function.__name__} takes an array by the name of an argument")
+            raise refusal(f"numpy.{function.__name__} takes an array by the name of an argument")
         return Primitive(function)._noted(args, options)
 
     # What NumPy asks for.
@@ -394,8 +394,8 @@ class Traced(NDArrayOperatorsMixin):
 
 def _values_needed(what: str, level: int) -> TraceError:
     if level <= FORM:
-        return TraceError(f"the function {what} an array, whose values a form does not know")
-    return TraceError(
+        return refusal(f"the function {what} an array, whose values a form does not know")
+    return refusal(
         f"the function {what} an array that it computes derivatives of, which would be lost; "
         "use functions of NumPy from end to end"
     )
