@@ -74,6 +74,27 @@ def test_states_are_inputs_and_those_that_change_are_results():
     np.testing.assert_array_equal(found.evaluate(arrays, (1, 1)), [[[-3.0]], [[4.0]]])
 
 
+@operator("form_by_state")
+class ByState(OperatorProperty):
+    """A gradient that reads a state."""
+
+    spec = "data:(N, C), state scale:(C) -> output:(N, C)"
+    accepts = "floating"
+
+    def forward(data, scale):
+        return data * np.exp(scale)
+
+    def data_grad(output_grad, scale):
+        return output_grad * np.exp(scale)
+
+
+@pytest.mark.parametrize("columns", [1, 5])
+def test_a_gradient_that_reads_a_state_has_no_form(columns):
+    found = form(ByState, "data_grad", (4, columns))
+    assert isinstance(found, NoForm)
+    assert "it reads a state" in found
+
+
 def test_parameters_are_numbers_of_the_form():
     assert form(Update, rate=0.25) != form(Update, rate=0.5)
     ops = [step.op for step in form(Update, clip=1.0).instructions]

@@ -20,7 +20,7 @@ from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import EXTRA, IN_DATA, IS_TRAIN, OP_CTX, OUT_DATA, OUT_GRAD, WORDS, Slot
 from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
-from operad_sdk.differentiate import PROGRAM, Namespace, Node, Traced, TraceError, constant
+from operad_sdk.differentiate import PROGRAM, Namespace, Node, Traced, TraceError, behind, constant
 from operad_sdk.differentiate.errors import NoForm, lasting_refusals, line_text, raising_line
 from operad_sdk.differentiate.made_up import zeros
 from operad_sdk.differentiate.numbers import NumberTrace
@@ -198,8 +198,10 @@ def _gradients(
     results = [(f"{name}_grad", cell) for name, cell in found]
     _expect_written([name for name, _ in results], [cell for _, cell in results], before)
     read = [names[kind][index] for kind, index in entries]
-    if cells.level == PROGRAM:  # a form's kernel is given no states
+    if cells.level == PROGRAM:
         read += prop.list_auxiliary_states()
+    elif not behind([cell.node for _, cell in results]).isdisjoint(state.node for state in states):
+        raise TraceError("it reads a state, which is no argument of a form")
     return list(zip(read, inputs, strict=False)), results
 
 

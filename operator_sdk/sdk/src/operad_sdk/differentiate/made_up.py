@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad.interrupts import raise_of_handler
 from operad.operator import ScalarForm
 from operad_sdk.differentiate.errors import refusal
 from operad_sdk.differentiate.indexing import is_basic
@@ -44,7 +45,7 @@ def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]
     """Array that stands for the result of a primitive.
 
     Raises:
-        TraceError: Its shape depends on values.
+        TraceError: Its shape depends on values, or a function of which nothing is known refuses zeros.
     """
     form, function = primitive.form, primitive.function
     if form in VIEWS or (form == "take" and is_basic(values[1])):
@@ -66,7 +67,12 @@ def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]
         return zeros(values[0].shape, like.dtype)
     if function is np.matmul:
         return _product(*values)
-    return np.asarray(function(*values, **options))
+    try:
+        return np.asarray(function(*values, **options))
+    except Exception as error:  # what an author catches of it would decide what is traced
+        raise_of_handler(error)
+        name = getattr(function, "__name__", function)
+        raise refusal(f"{name} refuses arrays of zeros ({type(error).__name__}: {error})") from error
 
 
 def is_elementwise(primitive: Primitive) -> bool:

@@ -37,7 +37,6 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from operad.errors import TraceError
 from operad.first_use import import_module
-from operad.interrupts import raise_of_handler
 from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
 from operad_sdk.differentiate.errors import calling_line, refusal
@@ -156,14 +155,7 @@ class Primitive:
         values = [
             dispatch.each(arg, lambda one: one.value if isinstance(one, Node) else one) for arg in known
         ]
-        try:
-            made = import_module("operad_sdk.differentiate.made_up").made_up(self, values, options)
-        except TraceError:
-            raise
-        except Exception as error:  # what an author catches of it would decide what is traced
-            raise_of_handler(error)
-            name = getattr(self.function, "__name__", self.function)
-            raise refusal(f"{name} refuses arrays of zeros ({type(error).__name__}: {error})") from error
+        made = import_module("operad_sdk.differentiate.made_up").made_up(self, values, options)
         return Traced(Node(PROGRAM, made, is_input=True, step=AppliedPrimitive(self, known, options)))
 
 
