@@ -202,7 +202,7 @@ def _gradients(
         read += prop.list_auxiliary_states()
     elif not behind([cell.node for _, cell in results]).isdisjoint(state.node for state in states):
         raise TraceError("it reads a state, which is no argument of a form")
-    return list(zip(read, inputs, strict=False)), results
+    return list(zip(read, inputs[: len(read)], strict=True)), results
 
 
 @final
