@@ -71,6 +71,14 @@ def test_an_exception_on_the_way_of_a_fork_leaves_both_processes_whole(most: int
     _no_faults(OUTSIDE, "fork", "--most", most, least=15, **SETTINGS["inline"])
 
 
+@no_signals
+@pytest.mark.parametrize("kind", ["alarm", "interrupt"])
+@pytest.mark.parametrize("subject", ["hire", "stop"])
+def test_a_signal_at_every_point_while_an_engine_ends_and_hires(subject: str, kind: str) -> None:
+    _no_faults(OUTSIDE, subject, "--kind", kind, least=200, **SETTINGS["inline"])
+    _no_faults(SIGNALS, subject, "--kind", kind, "--count", 60, least=60, **SETTINGS["inline"])
+
+
 @slow
 @no_signals
 @pytest.mark.parametrize("kind", ["alarm", "interrupt"])

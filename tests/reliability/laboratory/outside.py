@@ -37,7 +37,7 @@ from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple
 
 from tests.reliability.laboratory.commits import within_commits
-from tests.reliability.laboratory.subjects import FORKING, SUBJECTS, Subject, Unraisable, judge, traced
+from tests.reliability.laboratory.subjects import APART, SUBJECTS, Subject, Unraisable, judge, traced
 from tests.reliability.laboratory.trials import BROKEN, HANG, LOST, MISSED, NEVER, Fault, conduct, options_of
 
 WARM_UP: Final = 12
@@ -261,7 +261,7 @@ class Trial:
 
     def keys(self, name: str, most: int) -> Iterator[str]:
         """What there is to try with a subject: `most` points of all, or all if that is 0."""
-        subject = self._subjects[name] = {**SUBJECTS, **FORKING}[name]()
+        subject = self._subjects[name] = {**SUBJECTS, **APART}[name]()
         for _ in range(WARM_UP):
             subject.act()
             subject.check(None)

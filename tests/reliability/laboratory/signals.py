@@ -132,7 +132,7 @@ class Trial:
 
     def keys(self, name: str, count: int) -> Iterator[str]:
         """So many signals for one subject."""
-        subject = self._subjects[name] = self._parts.SUBJECTS[name]()
+        subject = self._subjects[name] = {**self._parts.SUBJECTS, **self._parts.APART}[name]()
         for _ in range(WARM_UP):
             subject.act()
             subject.check(None)

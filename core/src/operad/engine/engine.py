@@ -78,16 +78,15 @@ class Engine:
             BaseException: Failures of `other` that no wait has raised; this engine has taken over.
         """
         dispatcher, quiescence = other._dispatcher, other._quiescence
-        self._quiescence.begin_with_nothing_pending()
-        self._quiescence.end()
-        quiescence.begin_with_nothing_pending()
-        try:
-            before = dispatcher.runner
+        self._quiescence.change()
+        before = dispatcher.runner
+
+        def go_on() -> None:
             quiescence.use(self.runner_class(self._budget))
             self._dispatcher.runner.end()
             self._work_on(dispatcher, quiescence)
-        finally:
-            quiescence.end()
+
+        quiescence.change(go_on)
         before.end()
         self._budget.limit_blas()
         self._queue.failures.raise_unread()
@@ -366,10 +365,12 @@ class Engine:
         if self._is_stopped or self._dispatcher.engine is not self:  # Another one has taken over.
             return
         self._prepare_to_wait("stopping", self)
-        self._quiescence.begin_with_nothing_pending()
-        self._is_stopped = True
-        self.run_inline = self.run_inline_soon = inline.refuse
-        self._quiescence.end()
+
+        def end() -> None:
+            self._is_stopped = True
+            self.run_inline = self.run_inline_soon = inline.refuse
+
+        self._quiescence.change(end)
         self._dispatcher.runner.end()
         blas_limits.rest_at(UNLIMITED)
         self._queue.failures.raise_unread()

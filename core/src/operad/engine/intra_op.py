@@ -11,6 +11,7 @@ part may take 100 us), and numba's or OpenMP's pools, which would be a second po
 from __future__ import annotations
 
 import threading
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -135,12 +136,11 @@ class IntraOpPool:
     def _hire(self, wanted: int) -> None:
         with self._hiring:
             while self._hired < wanted:
+                start_new_thread(self._serve, (self._jobs, self._hired + 1))
                 self._hired += 1
-                name = f"operad-intra-op-{self._hired}"
-                threading.Thread(target=self._serve, args=(self._jobs,), name=name, daemon=True).start()
 
-    def _serve(self, jobs: SimpleQueue[tuple[_Job, int]]) -> None:
-        become_helper()
+    def _serve(self, jobs: SimpleQueue[tuple[_Job, int]], number: int) -> None:
+        become_helper(f"operad-intra-op-{number}")
         self._membership.is_member = True
         thread = local.state
         while True:

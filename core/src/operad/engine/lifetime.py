@@ -28,14 +28,18 @@ from operad.engine.quiescence import Quiescence
 from operad.engine.thread import NESTED, OPERATION, local
 from operad.system import at_fork
 
-_engines: weakref.WeakSet[Quiescence] = weakref.WeakSet()
+_known: list[weakref.ref[Quiescence]] = []  # no `WeakSet`, whose callbacks lose what comes from outside
 _forking: Any = threading.RLock()  # held by the thread that forks
 _held: list[Quiescence] = []  # that came to rest for this fork
 
 
 def watch(engine: Quiescence) -> None:
     """Tell `engine` of forks and of the end."""
-    _engines.add(engine)
+    _known[:] = [weakref.ref(engine), *map(weakref.ref, _engines())]
+
+
+def _engines() -> list[Quiescence]:
+    return [engine for known in _known if (engine := known()) is not None]
 
 
 def _before_fork() -> None:
@@ -43,14 +47,14 @@ def _before_fork() -> None:
     first_use.hold_for_fork()
     if not _forking._is_owned():
         _forking.acquire()
-    waiting = [engine for engine in _engines if engine not in _held]
+    waiting = [engine for engine in _engines() if engine not in _held]
     if waiting:
         blas_limits.release_after_fork()  # what an engine runs until it rests may set the limit
     for engine in waiting:
         engine.hold_for_fork()
         _held.append(engine)
     blas_limits.hold_for_fork()
-    for engine in _engines:
+    for engine in _engines():
         engine.let_end()
 
 
@@ -58,7 +62,7 @@ def _in_parent() -> None:
     if not _forking._is_owned():
         return
     blas_limits.release_after_fork()
-    for engine in _engines:  # also those that an exception ended on the way to rest
+    for engine in _engines():  # also those that an exception ended on the way to rest
         engine.release_after_fork()
     _held.clear()
     _forking.release()
@@ -68,7 +72,7 @@ def _in_child() -> None:
     global _forking
     _forking = threading.RLock()
     _held.clear()
-    for engine in _engines:  # also where an exception kept the parent from holding them
+    for engine in _engines():  # also where an exception kept the parent from holding them
         engine.renew_after_fork()
     blas_limits.renew_after_fork()
     if local.state.inside in (OPERATION, NESTED):  # the child is free of it, and may wait
@@ -76,7 +80,7 @@ def _in_child() -> None:
 
 
 def _at_exit() -> None:
-    for engine in list(_engines):
+    for engine in _engines():
         unread = engine.finish_at_exit()
         if unread:
             listed = "; ".join(f"{failure.note}: {failure.error!r}" for failure in unread)

@@ -71,7 +71,8 @@ class Worker:
 
     Attributes:
         block: What it has taken.
-        is_serving: Whether a thread that waits uses it or puts it down, where it is a helper's.
+        is_serving: Whether its thread lives; where it is a helper's, whether a thread that waits uses it or
+            puts it down.
         has_slot: Whether it counts against the budget now.
         was_broken_off: Whether an exception ended what it did.
     """
@@ -103,8 +104,7 @@ class Wake(Request):
 class Hire:
     """A worker that is being made; what it is and what is given up is settled by who sets its flag first."""
 
-    __slots__ = ("has_begun", "is_given_up", "pool")
+    __slots__ = ("has_begun", "is_given_up")
 
-    def __init__(self, pool: WorkerPool) -> None:
-        self.pool = pool
+    def __init__(self) -> None:
         self.has_begun = self.is_given_up = False

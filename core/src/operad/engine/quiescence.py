@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, Final, final
 
 from operad.engine.dispatch import Dispatcher, Runner
@@ -53,12 +54,20 @@ class Quiescence:
             raise
         return True
 
-    def begin_with_nothing_pending(self) -> None:
-        """`begin`, once asynchronous operations are completed as well."""
+    def change(self, step: Callable[[], object] = int) -> None:
+        """Call `step` between `begin` and `end`, once asynchronous operations are completed as well."""
         queue = self._dispatcher.queue
-        while self.begin() and not queue.is_done:
-            self.end()  # what completes them may be held back
-            self._dispatcher.wait_until(lambda: queue.is_done, _POLL_S)
+        try:
+            while self.begin() and not queue.is_done:
+                self.end()  # what completes them may be held back
+                self._dispatcher.wait_until(lambda: queue.is_done, _POLL_S)
+            step()
+        finally:
+            try:
+                self.end()
+            except BaseException:  # from outside, at its entry or in its midst: it does what is not done
+                self.end()
+                raise
 
     def use(self, runner: Runner) -> None:
         """Have another runner run the operations, once none is handed out; between `begin` and `end`."""

@@ -16,8 +16,8 @@ waits for it without the interpreter's lock and raises what went wrong on the de
 
 from __future__ import annotations
 
-import threading
 import time
+from _thread import start_new_thread
 from collections import deque
 from queue import SimpleQueue
 from typing import Any, final
@@ -83,11 +83,11 @@ class Stream:
     def _current(self, ctx: Context) -> Any:
         if self._stream is None:
             self._stream = ctx.xp.cuda.Stream(non_blocking=True)
-            threading.Thread(target=self._serve, name="operad-events", daemon=True).start()
+            start_new_thread(self._serve, ())
         return self._stream
 
     def _serve(self) -> None:
-        become_helper()
+        become_helper("operad-events")
         while True:
             block, event, raised = self._events.get()
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, final
@@ -86,10 +87,18 @@ def is_inside() -> bool:
     return local.state.inside != OUTSIDE
 
 
-def become_helper() -> None:
-    """First step of a thread that operad starts: signals are the program's, and it is inside operations."""
+def become_helper(name: str) -> None:
+    """First step of a thread that operad starts: signals are the program's, and it is inside operations.
+
+    Such a thread is started by `start_new_thread`, one call of C code. `Thread.start` waits for the thread by
+    code in Python: an exception that a signal's handler raises there leaves a lock held that the new thread
+    needs, or comes out as "release unlocked lock". What `start` does besides is done here.
+    """
     block_signals()
+    sys.settrace(threading.gettrace())
+    sys.setprofile(threading.getprofile())
     local.state.inside = OPERATION
+    threading.current_thread().name = name
 
 
 def new_event() -> threading.Lock:

@@ -19,7 +19,8 @@ Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 
 from __future__ import annotations
 
-import threading
+import time
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -32,6 +33,7 @@ from operad.engine.lock import Request
 from operad.engine.operation import CALLED, DELETE, OFFERED, TAKEN, FnProperty, OprBlock, RunContext
 from operad.engine.pools import Hire, Wake, Worker, WorkerPool
 from operad.engine.thread import OPERATION, OUTSIDE, become_helper, local
+from operad.interrupts import is_from_outside
 
 _CPU: Final = cpu()
 _JOIN_S: Final = 0.001
@@ -47,7 +49,6 @@ class ThreadedRunner(Runner):
         super().__init__(budget)
         self._cpu = WorkerPool("cpu", self._budget.total)
         self._gpus: dict[tuple[Context, FnProperty], WorkerPool] = {}
-        self._threads: list[threading.Thread] = []
         self._hires: deque[WorkerPool] = deque()
         self._hired: list[Worker] = []
         self._helpers: list[Worker] = []
@@ -80,7 +81,6 @@ class ThreadedRunner(Runner):
             if worker is not own:
                 self._offer_again(worker)
         self._hires.clear()
-        self._threads = [thread for thread in self._threads if thread is threading.current_thread()]
         self._hired = [worker for worker in self._hired if worker is own]
         self._helpers = [worker for worker in self._helpers if worker is own]
         if counted in self._hired:
@@ -156,36 +156,39 @@ class ThreadedRunner(Runner):
     def after(self) -> None:
         """Hire the workers asked for, and go on with what an exception kept a waiting thread from."""
         self._dispatcher.lock.has_after = False
-        self._put_helpers_down()
-        while self._hires:
-            try:
-                # commit: begin
-                pool = self._hires[0]
-                del self._hires[0]
-                # commit: end
-            except IndexError:  # another thread hired the last one
-                return
-            hire = Hire(pool)
-            try:
-                name = f"operad-{pool.name}-{pool.workers}"
-                thread = threading.Thread(target=self._serve, args=(hire,), name=name, daemon=True)
-                thread.start()
-            except BaseException as error:
-                workers = pool.workers - 1
-                # commit: begin
-                if not hire.has_begun:
-                    hire.is_given_up = True
-                    pool.workers = workers
-                    pool.is_waking = False
-                # commit: end
-                # The interpreter is ending, and who ends it runs what is left.
-                if not isinstance(error, RuntimeError) or isinstance(error, RecursionError):
-                    raise
+        try:
+            self._put_helpers_down()
+            while self._hires:
+                self._hire(Hire())
+        except BaseException:
+            self._dispatcher.lock.has_after = True  # who calls the engine next does the rest
+            raise
+
+    def _hire(self, hire: Hire) -> None:
+        try:
+            # commit: begin
+            pool = self._hires[0]
+            del self._hires[0]
+            # commit: end
+        except IndexError:  # another thread hired the last one
+            return
+        try:
+            start_new_thread(self._serve, (hire, pool))
+        except BaseException as error:
+            workers = pool.workers - 1
+            # commit: begin
+            if not hire.has_begun:
+                hire.is_given_up = True
+                pool.workers = workers
+                pool.is_waking = False
+            # commit: end
+            # Else the interpreter is ending, or can start no thread; who waits runs what is left.
+            if is_from_outside(error) or not isinstance(error, RuntimeError):
+                raise
 
     # The life of a worker.
 
-    def _serve(self, hire: Hire) -> None:
-        pool = hire.pool
+    def _serve(self, hire: Hire, pool: WorkerPool) -> None:
         # commit: begin
         if hire.is_given_up:
             return
@@ -195,8 +198,7 @@ class ThreadedRunner(Runner):
         while worker is None or not self._is_ending or pool.ready:
             try:
                 if worker is None:
-                    become_helper()
-                    self._threads.append(threading.current_thread())
+                    become_helper(f"operad-{pool.name}-{pool.workers}")
                     worker = Worker(pool, self._dispatcher, self._budget)
                     self._hired.append(worker)
                     pool.is_waking = False
@@ -206,6 +208,7 @@ class ThreadedRunner(Runner):
             except BaseException:  # noqa: BLE001 - of no operation: no memory, or what was sent to this thread
                 if worker is not None:
                     worker.was_broken_off = True
+        worker.is_serving = False
 
     def _work(self, worker: Worker) -> None:
         """Run what there is, and then wait to be woken."""
@@ -392,9 +395,8 @@ class ThreadedRunner(Runner):
     def end(self) -> None:
         """Let the workers go; one that is hired later leaves when it has nothing to do."""
         self._is_ending = True
-        for thread in self._threads:
-            while thread.is_alive():
-                for pool in (self._cpu, *self._gpus.values()):
-                    while pool.idle:
-                        pool.idle.pop().release()
-                thread.join(_JOIN_S)
+        while any(worker.is_serving for worker in self._hired):
+            for pool in (self._cpu, *self._gpus.values()):
+                while pool.idle:
+                    pool.idle.pop().release()
+            time.sleep(_JOIN_S)

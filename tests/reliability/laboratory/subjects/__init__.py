@@ -28,9 +28,11 @@ from tests.reliability.laboratory.subjects.pushes import (
     Fork,
     Inline,
     Push,
+    PushAndHire,
     PushAndWait,
     PushBehind,
     PushMany,
+    StopAndPush,
     WaitForFailure,
 )
 from tests.reliability.laboratory.subjects.subject import Subject
@@ -60,8 +62,10 @@ SUBJECTS: Final[dict[str, type[Subject]]] = {
     "scopes": Scopes,
     "step": Step,
 }
-FORKING: Final[dict[str, type[Subject]]] = {"fork": Fork}
-"""A subject apart: exceptions in a fork's handlers come out of nothing, and a fork takes milliseconds."""
+APART: Final[dict[str, type[Subject]]] = {"fork": Fork, "hire": PushAndHire, "stop": StopAndPush}
+"""Subjects apart: exceptions in a fork's handlers come out of nothing, and a fork takes milliseconds. An
+exception that is sent to a thread while that starts another may reach the new one, which has its number until
+it runs (CPython 3.11); signals are never mistaken so."""
 
 ARRAYS: Final = [name for name, subject in SUBJECTS.items() if not issubclass(subject, Push)]
 """Subjects whose operations run inline or are pushed, as the settings say."""

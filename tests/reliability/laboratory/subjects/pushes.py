@@ -83,6 +83,27 @@ class PushAndWait(Push):
         self.engine.wait_for_var(self.var)
 
 
+class PushAndHire(PushAndWait):
+    """A push to an engine that has no worker yet, so that one is hired, and a wait for it."""
+
+    def work(self) -> None:
+        self.engine = engines.set(type(engines.get())())
+        super().work()
+
+
+class StopAndPush(PushAndWait):
+    """The end of an engine, and a push to the next one."""
+
+    def work(self) -> None:
+        engines.stop()
+        self.engine = engines.get()
+        super().work()
+
+    def check(self, hit: BaseException | None) -> None:
+        self.engine = engines.get()
+        super().check(hit)
+
+
 class PushMany(Push):
     """Ten pushes in a chain and a wait for all; each runs once, in order."""
 

@@ -33,6 +33,7 @@ from __future__ import annotations
 import ctypes
 import platform
 import threading
+from _thread import start_new_thread
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -104,10 +105,11 @@ class _Box:
             if ctypes.CDLL(None).sem_init(ctypes.c_void_p(self.address + 8 * word), 0, 0):
                 raise OSError("a semaphore could not be made")
         self._function = function_at(address_of(_text(), "serve"))
-        threading.Thread(target=self._serve, name=f"operad-team-{number}", daemon=True).start()
+        start_new_thread(self._serve, (f"operad-team-{number}",))  # no code in Python, which a signal may end
 
-    def _serve(self) -> None:
+    def _serve(self, name: str) -> None:
         block_signals()
+        threading.current_thread().name = name
         self._function(self.address, 0, 0, 0)
 
 
