@@ -11,7 +11,7 @@ import pytest
 import threadpoolctl
 
 from operad.device import cpu
-from operad.engine import RunContext, ThreadedEngine
+from operad.engine import RunContext, ThreadedEngine, Var
 from operad.engine.budget import ThreadBudget, blas_limits
 
 CTX = cpu()
@@ -30,6 +30,21 @@ def test_shares_divide_the_total_among_those_that_run() -> None:
     assert (first.num_threads, third.num_threads) == (2, 2)
     budget.finish(first)
     budget.finish(third)
+
+
+@pytest.mark.parametrize("helps", [True, False], ids=["who waits helps", "workers alone"])
+def test_an_operation_after_another_has_all_threads(helps: bool) -> None:
+    # The worker of the one before, or one that was woken in vain, has not gone to rest yet.
+    engine, var, shares = ThreadedEngine(4), Var(), []
+    for _ in range(300):
+        engine.push_sync(lambda run_ctx: shares.append(run_ctx.num_threads), CTX, (), (var,))
+        if not helps:
+            done = threading.Event()
+            engine.push_sync(lambda _: done.set(), CTX, (var,))  # noqa: B023 - waited for before the next
+            done.wait()
+        engine.wait_for_var(var)
+    engine.stop()
+    assert shares == [4] * 300
 
 
 def test_a_full_budget_refuses() -> None:

@@ -1,7 +1,8 @@
 """The thread budget: operations running at once, times the threads inside each, stay within a total.
 
-Each running operation's share is the total divided by the operations that run: a lone one has all
-threads, and as others start its share falls for whatever it launches next. Kernels with pools of their own
+Each running operation's share is the total divided by the operations whose functions run: a lone one has all
+threads, also where the worker of the one before has not gone to rest yet, and as others start its share falls
+for whatever it launches next. Kernels with pools of their own
 read `RunContext.num_threads`, and so does who divides work into parts.
 
 BLAS has one thread while anything of the engine's runs. The last bits of a product depend on its number of
@@ -64,7 +65,7 @@ class ThreadBudget:
     @property
     def share(self) -> int:
         """Threads that each running operation may use."""
-        return self.total // (len(self.running) or 1) or 1
+        return self.total // (sum(run_ctx.is_running for run_ctx in self.running) or 1) or 1
 
     def start(self, run_ctx: RunContext) -> bool:
         """Count an operation in, the others' shares falling; False if the budget is full."""

@@ -313,6 +313,7 @@ class Dispatcher:
             # commit: begin
             block.has_caller = has_caller
             block.state = CALLED
+            run_ctx.is_running = True
             # commit: end
             thread.run(block.opr.fn, run_ctx)
         except BaseException as error:  # noqa: BLE001 - every error belongs to the operation; waits raise it
@@ -322,6 +323,7 @@ class Dispatcher:
         finally:
             # `finish`, without a call before it.
             # commit: begin
+            run_ctx.is_running = False  # who waits for the block may have all threads before this one rests
             block.state = RAN
             block.step = self.retire
             lock.tail.next = lock.tail = block

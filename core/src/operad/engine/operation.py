@@ -48,15 +48,16 @@ class RunContext:
     Attributes:
         ctx: The device.
         stream: The CUDA stream that the function launches on; None on a CPU.
+        is_running: Whether the budget's threads are shared with it: a worker's, while its function runs.
         is_worth: Whether what the function does now is worth several threads; else it is told of one.
     """
 
-    __slots__ = ("_budget", "ctx", "is_worth", "stream")
+    __slots__ = ("_budget", "ctx", "is_running", "is_worth", "stream")
 
     def __init__(self, ctx: Context, stream: Any = None, budget: ThreadBudget | None = None) -> None:
         self.ctx = ctx
         self.stream = stream
-        self.is_worth = True
+        self.is_running = self.is_worth = True
         self._budget = budget
 
     @property

@@ -85,7 +85,7 @@ class Worker:
         self.run_ctx = RunContext(pool.device or _CPU, None, budget)
         self.stream = Stream(dispatcher) if pool.device else None
         self.block: OprBlock | None = None
-        self.has_slot = self.was_broken_off = False
+        self.has_slot = self.was_broken_off = self.run_ctx.is_running = False
         self.is_serving = True
 
 
