@@ -132,7 +132,7 @@ def test_only_a_complete_stop_waits_until_it_is_completed(
 ) -> None:
     held: list = []
     threaded.push_async(lambda _, done: held.append(done), CTX, (), (threaded.new_variable(),))
-    resting = threading.Thread(target=lambda: (quiescence.begin_with_nothing_pending(), quiescence.end()))
+    resting = threading.Thread(target=quiescence.change)
     resting.start()
     while not (held and threaded._dispatcher.watchers):
         pass

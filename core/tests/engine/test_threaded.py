@@ -55,8 +55,9 @@ def test_workers_leave_when_the_engine_stops() -> None:
     for _ in range(3):
         engine.push_sync(lambda _: meeting.wait(), CTX)
     engine.stop()
-    assert engine._dispatcher.runner._threads
-    assert not any(thread.is_alive() for thread in engine._dispatcher.runner._threads)
+    hired = engine._dispatcher.runner._hired
+    assert hired
+    assert not any(worker.is_serving for worker in hired)
 
 
 class FakeStream:
