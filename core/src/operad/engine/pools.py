@@ -56,6 +56,15 @@ class WorkerPool:
         self.idle: list[threading.Lock] = []
         self.ready: list[tuple[int, int, int, OprBlock]] = []
 
+    def wake(self) -> None:
+        """Wake an idle worker; IndexError where there is none."""
+        # commit: begin
+        event = self.idle[-1]
+        del self.idle[-1]
+        self.is_waking = True
+        event.release()
+        # commit: end with a call
+
     def withdraw(self, event: threading.Lock) -> bool:
         """Take `event` off the idle ones; False if someone is setting it already."""
         try:

@@ -23,6 +23,7 @@ import time
 from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from heapq import heappop, heappush
 from typing import Final, final
 
@@ -134,12 +135,7 @@ class ThreadedRunner(Runner):
         if pool.is_waking or (pool.is_counted and self._budget.is_full):
             return  # who is on the way wakes the next one; who runs looks when it is done
         try:
-            # commit: begin
-            event = pool.idle[-1]
-            del pool.idle[-1]
-            pool.is_waking = True
-            event.release()
-            # commit: end with a call
+            pool.wake()
         except IndexError:  # no worker is idle, or the last one has just found work by itself
             workers = pool.workers + 1
             if pool.workers < pool.size:
@@ -398,5 +394,6 @@ class ThreadedRunner(Runner):
         while any(worker.is_serving for worker in self._hired):
             for pool in (self._cpu, *self._gpus.values()):
                 while pool.idle:
-                    pool.idle.pop().release()
+                    with suppress(IndexError):  # the last one has just found work by itself
+                        pool.wake()
             time.sleep(_JOIN_S)
