@@ -57,6 +57,11 @@ def test_every_page_of_docs_is_a_page_of_the_site(site: Path) -> None:
     assert pages - built == set()
 
 
+def test_every_page_has_a_place_in_the_navigation(site: Path) -> None:
+    pages = [path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")]
+    assert [page for page in pages if "md-nav__item--active" not in (site / page).read_text()] == []
+
+
 def test_the_reference_has_functions_with_arguments_errors_and_results(site: Path) -> None:
     text = (site / "api/operad.html").read_text()
     for name in ("operad.autograd.grad", "operad.compiled.compile", "operad.engine.Engine.push_async"):

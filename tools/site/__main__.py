@@ -20,8 +20,7 @@ def main() -> int:
         "-m",
         "mkdocs",
         "build",
-        "--strict",
-        "--quiet",
+        "--strict",  # not with --quiet, which keeps warnings from being counted
         "-f",
         str(CONFIG),
         "-d",

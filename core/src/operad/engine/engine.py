@@ -115,10 +115,11 @@ class Engine:
     ) -> Opr:
         """Prepare a function that will be pushed many times; the lists are checked once, here.
 
+        The arguments that are not listed are as in `Opr`.
+
         Args:
             fn: Called as `fn(run_ctx)`; with `prop=ASYNC` as `fn(run_ctx, on_complete)`, and done only
                 when `on_complete(error=None)` was called, once, from any thread.
-            const_vars, mutable_vars, prop, name, reads_mutable, is_parallel: As in `Opr`.
 
         Raises:
             DuplicateVarError: A variable is named twice, or in both lists.
