@@ -63,10 +63,7 @@ def limited() -> list[tuple[str, str]]:
     table = (ROOT / "SECURITY.md").read_text().partition("## Files")[2].partition("## Limits")[0]
     found, above = [], ["", ""]
     for row in [row.split("|") for row in table.splitlines() if row.startswith("| ") and "`" in row]:
-        limits = [
-            re.sub("likewise|the same(?! again)", before, cell)
-            for cell, before in zip(row[3:5], above, strict=True)
-        ]
+        limits = [re.sub("as above", before, cell) for cell, before in zip(row[3:5], above, strict=True)]
         above = limits
         settings = re.findall(r"OPERAD_\w+", " ".join(limits))
         found += [(name, setting) for name in re.findall(r"`([\w-]+)`", row[2]) for setting in settings]
