@@ -58,9 +58,14 @@ def test_only_the_shape_of_the_other_array_is_read() -> None:
         (BroadcastTo, {"shape": (2, 3, 3)}, [(1, 3)], "expected 3 axes"),
         (BroadcastTo, {"shape": (2, 3)}, [(1, 2)], "axis 1 is 2, expected 1 or 3"),
         (BroadcastAxis, {"axis": 0, "size": 2}, [(2, 3)], "expected length 1 on axis 0"),
-        (BroadcastAxis, {"axis": 2, "size": 2}, [(1, 1)], "no axis 2"),
+        (BroadcastAxis, {"axis": 2, "size": 2}, [(1, 1)], "axis is 2, expected -2 to 1"),
         (BroadcastLike, {}, [(3,), (2, 3)], "expected 2 axes"),
-        (BroadcastLike, {"lhs_axes": (1,), "rhs_axes": (0,)}, [(3,), (2, 3)], "is not there"),
+        (
+            BroadcastLike,
+            {"lhs_axes": (1,), "rhs_axes": (0,)},
+            [(3,), (2, 3)],
+            "lhs_axes has 1 and rhs_axes 0",
+        ),
     ],
 )
 def test_what_cannot_be_repeated_is_refused(op: Any, params: Any, shapes: Any, message: str) -> None:

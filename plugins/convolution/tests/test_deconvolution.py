@@ -83,7 +83,7 @@ def test_what_does_not_fit_is_refused() -> None:
         Deconvolution(kernel=(3,), num_filter=1, adj=(1,))
     with pytest.raises(ShapeError, match="more than data"):
         Deconvolution(kernel=(3,), num_filter=1, target_shape=(9,)).infer_shape([(1, 1, 4), None])
-    with pytest.raises(ShapeError, match=r"needs adj as large as stride \(1,\)"):
+    with pytest.raises(ShapeError, match=r"stride \(1,\) cannot reach from data"):
         Deconvolution(kernel=(3,), num_filter=1, target_shape=(5,)).infer_shape([(1, 1, 4), None])
     with pytest.raises(ShapeError, match="one axis each"):
         Deconvolution(kernel=(3,), num_filter=1, target_shape=(4,)).infer_shape([(1, 1, 4, 4), None])

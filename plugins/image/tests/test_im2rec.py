@@ -213,7 +213,7 @@ def test_workers_know_their_part_from_their_launcher(
         ("failed", "part 1 of 2 .* is not whole.*--num-parts 2 --part-index 1"),
         ("options", "part 1 of 2 .* by other options"),
         ("list", "part 0 of 2 .* from another list"),
-        ("divisions", "of-2 and -of-3, expected those of one"),
+        ("divisions", "of-2 and -of-3, expected one number of parts"),
     ],
 )
 def test_parts_that_do_not_fit_are_not_joined_and_what_was_there_stays(

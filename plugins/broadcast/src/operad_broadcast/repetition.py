@@ -41,7 +41,9 @@ def _lengthened(shape: Shape, axis: Sequence[int], size: Sequence[int]) -> Shape
     out = list(shape)
     for one, length in zip(axis, size, strict=True):
         if not -len(out) <= one < len(out):
-            raise ShapeError(f"data has shape {shape}, which has no axis {one}")
+            raise ShapeError(
+                f"axis is {one}, expected {-len(out)} to {len(out) - 1} for data of shape {shape}"
+            )
         if shape[one] != 1:
             raise ShapeError(f"data has shape {shape}, expected length 1 on axis {one}")
         out[one] = length
@@ -57,7 +59,9 @@ def _like(lhs: Shape, rhs: Shape, lhs_axes: Shape | None, rhs_axes: Shape | None
     wanted = list(lhs)
     for left, right in zip(lhs_axes, rhs_axes, strict=True):
         if not (-len(lhs) <= left < len(lhs) and -len(rhs) <= right < len(rhs)):
-            raise ShapeError(f"axis {left} of lhs {lhs} or {right} of rhs {rhs} is not there")
+            raise ShapeError(
+                f"lhs_axes has {left} and rhs_axes {right}, expected axes of lhs {lhs} and of rhs {rhs}"
+            )
         wanted[left] = rhs[right]
     return _repeated(lhs, wanted, "lhs")
 

@@ -115,8 +115,8 @@ class Deconvolution(Layer):
                 )
             if surplus % 2 >= step:
                 raise ShapeError(
-                    f"{self.name}: target_shape is {self.target_shape}, for which data {data} needs adj as "
-                    f"large as stride {self.stride}; expected one more or less"
+                    f"{self.name}: target_shape is {self.target_shape}, which stride {self.stride} cannot "
+                    f"reach from data {data}; add 1 to a length of target_shape, or subtract 1"
                 )
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:

@@ -77,7 +77,10 @@ def load_states(augmenters: Sequence[Any], states: Sequence[Any]) -> None:
     """
     if [state is not None for state in states] != [hasattr(one, "state_dict") for one in augmenters]:
         names = [type(one).__name__ for one in augmenters]
-        raise FormatError(f"the state is of other augmenters, and there are {', '.join(names) or 'none'}")
+        raise FormatError(
+            f"the state belongs to other augmenters than {', '.join(names) or 'none'}; "
+            "create the same augmenters as when it was saved"
+        )
     for one, state in zip(augmenters, states, strict=True):
         if state is not None:
             one.load_state_dict(state)

@@ -36,8 +36,8 @@ def CreateMultiRandCropAugmenter(  # noqa: N802 - MXNet's name
     for values in lists:
         if len(values) not in (1, count):
             raise ParamError(
-                f"CreateMultiRandCropAugmenter: a list has {len(values)} values, "
-                f"expected 1 or {count} as another has"
+                f"CreateMultiRandCropAugmenter: a list has {len(values)} values, expected 1 or {count}, "
+                "as many as the longest list"
             )
     aligned = [values * count if len(values) == 1 else values for values in lists]
     return DetRandomSelectAug([DetRandomCropAug(*values) for values in zip(*aligned, strict=True)], skip_prob)

@@ -104,8 +104,8 @@ def _whole_parts(path: str) -> list[tuple[str, str, str]]:
         raise FormatError(f"{path!r} has no parts; pack them first: operad launch -n 2 -m operad im2rec ...")
     if len(divisions) > 1:
         raise FormatError(
-            f"{path!r} has parts that end in -of-{' and -of-'.join(divisions)}, expected those of one "
-            "division; remove the others"
+            f"{path!r} has parts that end in -of-{' and -of-'.join(divisions)}, expected one number of "
+            "parts; remove the others"
         )
     num_parts, digest = int(divisions[0]), list_digest(path).encode()
     parts = [files_of(path, num_parts, part) for part in range(num_parts)]

@@ -36,7 +36,8 @@ def imrotate(src: NDArray, rotation_degrees: Any, zoom_in: bool = False, zoom_ou
         raise ShapeError(f"imrotate: the image has shape {src.shape}, expected (channels, height, width)")
     if src.ndim == 3:
         if not isinstance(rotation_degrees, Number):
-            raise ArgumentError("imrotate: of a single image the angle is a number")
+            kind = type(rotation_degrees).__name__
+            raise ArgumentError(f"imrotate: rotation_degrees is {kind}, expected a number for a single image")
         return imrotate(src.expand_dims(axis=0), rotation_degrees, zoom_in, zoom_out)[0]
     count, _, height, width = src.shape
     given = rotation_degrees.asnumpy() if isinstance(rotation_degrees, NDArray) else rotation_degrees

@@ -87,7 +87,10 @@ class Records:
         if self._labels is None:
             return np.atleast_1d(np.asarray(header.label, np.float32)), image
         if header.id not in self._labels:
-            raise FormatError(f"{self.name(number)} has the id {header.id}, which the list of labels lacks")
+            raise FormatError(
+                f"{self.name(number)} has the id {header.id}, expected one of path_imglist; "
+                "use the list from which the records were packed"
+            )
         return self._labels[header.id], image
 
     def close(self) -> None:

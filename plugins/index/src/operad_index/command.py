@@ -62,4 +62,6 @@ def _download(names: Path, folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     done = subprocess.run([*command, "--dest", str(folder), "-r", str(names)], check=False)
     if done.returncode:
-        raise click.ClickException(f"pip could not bring what {names} names (exit code {done.returncode})")
+        raise click.ClickException(
+            f"pip download failed for {names} (exit code {done.returncode}); see pip's output above"
+        )

@@ -38,7 +38,7 @@ def _taken(shape: Shape, indices: Shape, axis: int | None) -> Shape:
             f"indices have shape {indices}, expected {expected}, that of data but for axis {axis}, or 1"
         )
     if shape[axis] == 0 and 0 not in expected:
-        raise ShapeError(f"data has shape {shape}, whose axis {axis} has no element to take")
+        raise ShapeError(f"data has shape {shape}, expected at least one element along axis {axis}")
     return expected
 
 

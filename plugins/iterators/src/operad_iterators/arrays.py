@@ -175,8 +175,8 @@ class NDArrayIter(RowIter):
         ):
             if (found[name] is not None) != is_own:
                 raise FormatError(
-                    f"{who}: the state is of an iterator {'without' if is_own else 'with'} {what}, "
-                    f"and this one has {'a' if is_own else 'no'} {what}"
+                    f"{who}: the state was saved {'without' if is_own else 'with'} {what}; create the "
+                    f"iterator {'without' if is_own else 'with'} {what} too"
                 )
         super().load_state_dict(state)
         if self._generator is not None:

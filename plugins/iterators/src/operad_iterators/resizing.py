@@ -34,7 +34,9 @@ class ResizeIter(CurrentBatchIter):
 
     def __init__(self, data_iter: Any, size: int, reset_internal: bool = True) -> None:
         if not is_count(size, 0):
-            raise ParamError(f"ResizeIter: size is {size!r}, expected a number of batches")
+            raise ParamError(
+                f"ResizeIter: size is {size!r}, expected a number of batches, an integer from 0 on"
+            )
         super().__init__(data_iter.batch_size)
         self.data_iter = data_iter
         self.size = size

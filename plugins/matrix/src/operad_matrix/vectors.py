@@ -32,11 +32,15 @@ def _crossed(a: Shape, b: Shape, axis: int) -> Shape:
         if shape[_axis(name, shape, axis)] != 3:
             raise ShapeError(f"{name} has shape {shape}, expected length 3 along axis {axis}")
     if len(a) != len(b) and axis >= 0:
-        raise ShapeError(f"a has shape {a} and b {b}: of other ranks, give axis={axis} counted from the last")
+        raise ShapeError(
+            f"a has shape {a} and b {b}, expected a negative axis for different ranks, got {axis}"
+        )
     try:
         return np.broadcast_shapes(a, b)
     except ValueError as error:
-        raise ShapeError(f"a of shape {a} and b of shape {b} do not broadcast") from error
+        raise ShapeError(
+            f"a of shape {a} and b of shape {b} do not broadcast; expected equal lengths or 1 on each axis"
+        ) from error
 
 
 def _cross(a: Array, b: Array, axis: int) -> Array:

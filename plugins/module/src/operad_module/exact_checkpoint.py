@@ -212,7 +212,10 @@ def read(path: str) -> Saved:
     except FileNotFoundError as error:
         raise FormatError(f"{own_path!r} is missing, which {path!r} belongs to") from error
     if digest != kept["params"]:
-        raise FormatError(f"{own_path!r} is damaged: it is not what {path!r} was written with")
+        raise FormatError(
+            f"{own_path!r} is damaged or replaced: its digest is not the one in {path!r}; resume from an "
+            "older checkpoint"
+        )
     return Saved(path, kept["unit"], *load_named(own_path), kept["state"])
 
 

@@ -50,7 +50,9 @@ def _groups(given: Any, count: int) -> list[Mapping[str, Context] | None]:
         return [None] * count
     if isinstance(given, (list, tuple)):
         if len(given) != count:
-            raise BindError(f"Module: group2ctxs has {len(given)} mappings for {count} contexts")
+            raise BindError(
+                f"Module: group2ctxs has {len(given)} mappings, expected {count}, one per context"
+            )
         return list(given)
     made: list[dict[str, Context]] = [{} for _ in range(count)]
     for group, ctxs in given.items():

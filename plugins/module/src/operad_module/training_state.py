@@ -85,7 +85,7 @@ class TrainingState:
         elif own is not None:
             prefix = own.prefix
         else:
-            raise ArgumentError("fit: resume=True needs checkpoint=, which says where; or give the prefix")
+            raise ArgumentError("fit: resume=True without checkpoint=, expected one; or pass resume=PREFIX")
         if exact_checkpoint.is_path(prefix):
             saved: Saved | None = exact_checkpoint.read(prefix)
         else:

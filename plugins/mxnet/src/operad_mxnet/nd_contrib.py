@@ -119,10 +119,12 @@ def _stacked(call: str, steps: Sequence[Nested]) -> Nested:
     first = steps[0]
     if isinstance(first, NDArray):
         if any(not isinstance(step, NDArray) or step.shape != first.shape for step in steps):
-            raise ArgumentError(f"{call}: outputs differ in shape or structure from step to step")
+            raise ArgumentError(
+                f"{call}: outputs differ in shape or structure, expected those of the first step"
+            )
         return nd.stack(*steps, axis=0)
     if any(isinstance(step, NDArray) or len(step) != len(first) for step in steps):
-        raise ArgumentError(f"{call}: outputs differ in shape or structure from step to step")
+        raise ArgumentError(f"{call}: outputs differ in shape or structure, expected those of the first step")
     return [_stacked(call, each) for each in zip(*steps, strict=True)]
 
 

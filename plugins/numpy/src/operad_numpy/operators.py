@@ -23,7 +23,10 @@ def alike(values: Sequence[Any]) -> list[NDArray]:
     """
     arrays = [value for value in values if isinstance(value, NDArray)]
     if not arrays:
-        raise ArgumentError("none of the operands is an NDArray")
+        raise ArgumentError(
+            f"got {', '.join(type(value).__name__ for value in values)}, expected an NDArray among them; "
+            "make one with nd.array"
+        )
     wide = np.result_type(*(array.dtype for array in arrays))
     like = arrays[0].astype(wide, copy=False)
     made = [value if isinstance(value, NDArray) else nd.converted(like, value) for value in values]

@@ -56,7 +56,10 @@ def split(ary: NDArray, indices_or_sections: Any, axis: int = 0) -> list[NDArray
     length = ary.shape[axis]
     if isinstance(indices_or_sections, int):
         if indices_or_sections < 1 or length % indices_or_sections:
-            raise ShapeError(f"numpy.split: an axis of {length} has no {indices_or_sections} equal parts")
+            raise ShapeError(
+                f"numpy.split: got {indices_or_sections} sections, expected a divisor of {length}, the "
+                f"length of axis {axis}; or give a list of positions"
+            )
         step = length // indices_or_sections
         positions = [step * number for number in range(indices_or_sections)]
     else:

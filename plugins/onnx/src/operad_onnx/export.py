@@ -264,6 +264,7 @@ def _probed(shapes: Shapes) -> dict[str, tuple[int, int]]:
     )
     if len(named) > len(_PROBES):
         raise ArgumentError(
-            f"export: {len(named)} lengths differ from run to run, expected {len(_PROBES)} at most"
+            f"export: shapes have {len(named)} variable lengths, expected at most {len(_PROBES)}; "
+            "give numbers for the others"
         )
     return dict(zip(named, _PROBES, strict=False))

@@ -60,7 +60,9 @@ def from_declared(tree: Mapping[str, Any]) -> Optimizer:
     try:
         cls = getattr(known, str(tree["name"]), None)
         if not (isinstance(cls, type) and issubclass(cls, Optimizer)):
-            raise FormatError(f"from_declared: there is no optimizer called {tree['name']!r}")
+            raise FormatError(
+                f"from_declared: unknown optimizer {tree['name']!r}, expected a class of operad_optimizer"
+            )
         made = cast("Optimizer", _filled(cls, tree["holds"]))
         made._index_update_count = getattr(made, _COUNTS)[0]
         made.param_dict = {
@@ -76,7 +78,9 @@ def from_declared(tree: Mapping[str, Any]) -> Optimizer:
 def _schedule(tree: Mapping[str, Any]) -> Any:
     cls = getattr(lr_scheduler, str(tree["name"]), None)
     if not (isinstance(cls, type) and issubclass(cls, lr_scheduler.LRScheduler)):
-        raise FormatError(f"from_declared: there is no schedule called {tree['name']!r}")
+        raise FormatError(
+            f"from_declared: unknown schedule {tree['name']!r}, expected a class of lr_scheduler"
+        )
     return _filled(cls, tree["holds"])
 
 

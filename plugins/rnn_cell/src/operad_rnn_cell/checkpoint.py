@@ -55,7 +55,7 @@ def load_rnn_checkpoint(
     file = f"{prefix}-{epoch:04d}.params"
     loaded = nd.load(file)
     if not isinstance(loaded, Mapping):
-        raise FormatError(f"{file}: arrays have no names; expected those that save_rnn_checkpoint writes")
+        raise FormatError(f"{file}: arrays have no names, expected a file that save_rnn_checkpoint wrote")
     arguments, auxiliary = (
         {name.removeprefix(kind): array for name, array in loaded.items() if name.startswith(kind)}
         for kind in ("arg:", "aux:")

@@ -69,7 +69,9 @@ def _split(length: int, parts: list[int], shape: Shape) -> list[int]:
     known = prod(part for part in parts if part != -1)
     found = [length // max(known, 1) if part == -1 else part for part in parts]
     if prod(found) != length:
-        raise ShapeError(f"{shape=} cannot split a length of {length} into {tuple(found)}")
+        raise ShapeError(
+            f"{shape=} cannot split a length of {length} into {tuple(found)}; expected factors of {length}"
+        )
     return found
 
 

@@ -44,7 +44,7 @@ class Concat(OperatorProperty):
             return list(in_shapes), [None], []
         if len(ranks) > 1:
             found = ", ".join(f"arg{i}: {shape}" for i, shape in enumerate(in_shapes))
-            raise ShapeError(f"Concat: the arrays have different numbers of axes: {found}")
+            raise ShapeError(f"Concat: got {found}; expected shapes with the same number of axes")
         ndim = ranks.pop()
         axis = normal_axis(self.dim, ndim, "Concat: ")
         shared = [self._shared(in_shapes, i) if i != axis else None for i in range(ndim)]

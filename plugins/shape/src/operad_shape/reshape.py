@@ -195,7 +195,9 @@ def _partly(
     after = () if lhs_end is None else left[lhs_end:]
     out = (*left[: lhs_begin or 0], *right[rhs_begin:rhs_end], *after)
     if prod(out) != prod(left):
-        raise ShapeError(f"lhs has shape {left}, which does not fit {out}")
+        raise ShapeError(
+            f"lhs has shape {left}, {prod(left)} elements, expected {prod(out)} for the new shape {out}"
+        )
     return out
 
 
