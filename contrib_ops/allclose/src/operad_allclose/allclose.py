@@ -34,7 +34,7 @@ class allclose(OperatorProperty):
 
     rtol = param(float, 1e-5, doc="Tolerance per magnitude of b.")
     atol = param(float, 1e-8, doc="Tolerance of every element.")
-    equal_nan = param(bool, True, doc="Whether NaN equals NaN.")
+    equal_nan = param(bool, True, doc="Treat two NaN as equal.")
 
     spec = "a:(...), b:(...) -> output:uint8()"
     element_cost = 12

@@ -17,7 +17,7 @@ from operad_sdk import Array, OperatorProperty, param
 class Attention(OperatorProperty):
     """Base class of the four attention products."""
 
-    heads = param(int, ge=1, doc="How many heads there are.")
+    heads = param(int, ge=1, doc="Number of heads.")
     accepts = "floating"
     compute_dtype = "float32"
 

@@ -121,8 +121,8 @@ class BilinearResize2D(OperatorProperty):
     width = param(int, 1, ge=1, doc="Width of the output, without `scale_width`.")
     scale_height = param(float, None, gt=0, doc="Height of the output per height of the data.")
     scale_width = param(float, None, gt=0, doc="Width of the output per width of the data.")
-    mode = param(str, "size", choices=MODES, doc="What decides the size.")
-    align_corners = param(bool, True, doc="Whether the corners of both images are the same pixels.")
+    mode = param(str, "size", choices=MODES, doc="Rule for the size of the output.")
+    align_corners = param(bool, True, doc="Align the corner pixels of both images.")
 
     accepts = "floating"
     compute_dtype = "float32"

@@ -35,9 +35,9 @@ class bipartite_matching(OperatorProperty):
     Source: BipartiteMatchingParam, src/operator/contrib/bounding_box-inl.h.
     """
 
-    is_ascend = param(bool, False, doc="Take the smallest scores first.")
+    is_ascend = param(bool, False, doc="Match the smallest scores first.")
     threshold = param(float, doc="Scores that are not beyond it make no pair.")
-    topk = param(int, -1, doc="How many pairs there are at most; not positive: any number.")
+    topk = param(int, -1, doc="Maximum number of pairs; not positive: no limit.")
 
     spec = "data:(*B, N, M) -> output0:(*B, N), output1:(*B, M)"
     accepts = "floating"

@@ -102,7 +102,7 @@ def _checked(matches: Array, count: int) -> Array:
 
 
 def _std(number: int) -> Any:
-    return param(float, 1.0, doc=f"What offset {number} is multiplied with.")
+    return param(float, 1.0, doc=f"Factor of offset {number}.")
 
 
 @operator("_contrib_box_decode")
@@ -128,7 +128,7 @@ class box_decode(OperatorProperty):
     std2 = _std(2)
     std3 = _std(3)
     clip = param(float, -1.0, doc="Largest logarithm of a quotient of sizes; not positive: any.")
-    format = param(str, "center", choices=FORMATS, doc="How four numbers describe an anchor.")
+    format = param(str, "center", choices=FORMATS, doc="Format of an anchor's four numbers.")
 
     spec = "data:(B, N, 4), anchors:(1, N, 4) -> output:(B, N, 4)"
     accepts = "floating"

@@ -31,7 +31,7 @@ class box_iou(OperatorProperty):
     Source: BoxOverlapParam, src/operator/contrib/bounding_box-inl.h.
     """
 
-    format = format_param("How four numbers describe a box.")
+    format = format_param("Format of a box's four numbers.")
 
     spec = "lhs:(*L, 4), rhs:(*R, 4) -> output:(*L, *R)"
     accepts = "floating"

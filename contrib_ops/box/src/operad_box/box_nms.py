@@ -63,14 +63,14 @@ class box_nms(OperatorProperty):
 
     overlap_thresh = param(float, 0.5, doc="Boxes that overlap by more are suppressed.")
     valid_thresh = param(float, 0.0, doc="Scores that are not more do not count.")
-    topk = param(int, -1, doc="How many candidates there are at most; not positive: any number.")
-    coord_start = param(int, 2, ge=0, doc="Where in a row its four coordinates begin.")
-    score_index = param(int, 1, ge=0, doc="Where in a row its score is.")
-    id_index = param(int, -1, doc="Where in a row its class is; negative: there is none.")
+    topk = param(int, -1, doc="Maximum number of candidates; not positive: no limit.")
+    coord_start = param(int, 2, ge=0, doc="Position of the first of four coordinates in a row.")
+    score_index = param(int, 1, ge=0, doc="Position of the score in a row.")
+    id_index = param(int, -1, doc="Position of the class in a row; negative: no class.")
     background_id = param(int, -1, doc="Rows of this class are no candidates.")
-    force_suppress = param(bool, False, doc="Whether boxes suppress those of other classes too.")
-    in_format = format_param("How four numbers describe a box of data.")
-    out_format = format_param("How four numbers describe a box of the output.")
+    force_suppress = param(bool, False, doc="Let boxes suppress boxes of other classes too.")
+    in_format = format_param("Format of the boxes of data.")
+    out_format = format_param("Format of the boxes of the output.")
 
     spec = "data:(*B, N, W) -> output0:(*B, N, W), hidden output1:int64(*B, N)"
     accepts = "floating"

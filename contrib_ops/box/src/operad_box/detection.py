@@ -53,13 +53,13 @@ class MultiBoxDetection(OperatorProperty):
     Source: MultiBoxDetectionParam, src/operator/contrib/multibox_detection-inl.h.
     """
 
-    clip = param(bool, True, doc="Whether what is outside the image, the unit square, is cut off.")
+    clip = param(bool, True, doc="Clip boxes to the image, the unit square.")
     threshold = param(float, 0.01, doc="The least score that counts.")
     background_id = param(int, 0, ignored="The background is the first class, as in MXNet.")
     nms_threshold = param(float, 0.5, doc="Boxes that overlap by as much are suppressed.")
-    force_suppress = param(bool, False, doc="Whether boxes suppress those of other classes too.")
-    variances = param("floats", (0.1, 0.1, 0.2, 0.2), doc="What offsets are multiplied with.")
-    nms_topk = param(int, -1, doc="How many boxes there are at most; not positive: any number.")
+    force_suppress = param(bool, False, doc="Let boxes suppress boxes of other classes too.")
+    variances = param("floats", (0.1, 0.1, 0.2, 0.2), doc="Factors of the offsets.")
+    nms_topk = param(int, -1, doc="Maximum number of boxes; not positive: no limit.")
 
     spec = "cls_prob:(N, 1 + foreground, A), loc_pred:(N, 4*A), anchor:(1, A, 4) -> output:(N, A, 6)"
     accepts = "floating"

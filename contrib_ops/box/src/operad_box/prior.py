@@ -34,7 +34,7 @@ class MultiBoxPrior(OperatorProperty):
 
     sizes = param("floats", (1.0,), doc="Sizes of the boxes; 1 is as high as the image.")
     ratios = param("floats", (1.0,), gt=0, doc="Ratios of width to height.")
-    clip = param(bool, False, doc="Whether what is outside the image is cut off.")
+    clip = param(bool, False, doc="Clip boxes to the image.")
     steps = param("floats", (-1.0, -1.0), doc="Distance of pixels, (y, x); not positive: from their number.")
     offsets = param("floats", (0.5, 0.5), doc="Centre of a box, (y, x), as a share of a step.")
 

@@ -56,7 +56,7 @@ class MultiBoxTarget(OperatorProperty):
     negative_mining_ratio = param(float, -1.0, doc="Background anchors per match; not positive: all others.")
     negative_mining_thresh = param(float, 0.5, doc="Anchors that overlap by as much are no background.")
     minimum_negative_samples = param(int, 0, ignored="MXNet reads it, and does not use it.")
-    variances = param("floats", (0.1, 0.1, 0.2, 0.2), doc="What offsets are divided by.")
+    variances = param("floats", (0.1, 0.1, 0.2, 0.2), doc="Divisors of the offsets.")
 
     spec = (
         "anchor:(1, A, 4), label:(N, M, 5 + extra), cls_pred:(N, 1 + foreground, A) "

@@ -73,7 +73,7 @@ class Correlation(OperatorProperty):
     stride1 = param(int, 1, ge=0, doc="Pixels from one patch of the first map to the next.")
     stride2 = param(int, 1, ge=0, doc="Pixels from one displacement to the next.")
     pad_size = param(int, 0, ge=0, doc="Zeros around both maps.")
-    is_multiply = param(bool, True, doc="Whether pixels are multiplied; else absolute differences are taken.")
+    is_multiply = param(bool, True, doc="Multiply pixels; otherwise use absolute differences.")
     spec = (
         "data1:(N, C, H, W), data2:(N, C, H, W) -> output:(N, displacements,"
         " ceil_div(H + 2*pad_size - 2*border, stride1), ceil_div(W + 2*pad_size - 2*border, stride1))"

@@ -52,9 +52,9 @@ class CTCLoss(OperatorProperty):
     Classification, ICML 2006. Differs: lengths and classes out of range are errors.
     """
 
-    use_data_lengths = param(bool, False, doc="Whether data_lengths is given; else all steps count.")
-    use_label_lengths = param(bool, False, doc="Whether label_lengths is given; else labels are padded.")
-    blank_label = param(str, "first", choices=("first", "last"), doc="Which class is the blank.")
+    use_data_lengths = param(bool, False, doc="Use data_lengths; otherwise all steps are valid.")
+    use_label_lengths = param(bool, False, doc="Use label_lengths; otherwise padding ends the labels.")
+    blank_label = param(str, "first", choices=("first", "last"), doc="Class of the blank.")
 
     spec = (
         "data:(T, N, 1 + symbols), label:any(N, L), data_lengths:any(N) if use_data_lengths, "

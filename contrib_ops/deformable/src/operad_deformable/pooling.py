@@ -102,13 +102,13 @@ class DeformablePSROIPooling(OperatorProperty):
     """
 
     spatial_scale = param(float, ge=0, le=1, doc="Pixels of data per unit of the corners.")
-    output_dim = param(int, ge=1, doc="How many channels the output has.")
-    group_size = param(int, ge=1, doc="How many groups of bins there are along each axis.")
-    pooled_size = param(int, ge=1, doc="How many bins there are along each axis.")
-    part_size = param(int, 0, ge=0, doc="How many moves there are along each axis; 0: as bins.")
+    output_dim = param(int, ge=1, doc="Number of channels of the output.")
+    group_size = param(int, ge=1, doc="Number of groups of bins along each axis.")
+    pooled_size = param(int, ge=1, doc="Number of bins along each axis.")
+    part_size = param(int, 0, ge=0, doc="Number of offsets along each axis; 0: as many as bins.")
     sample_per_part = param(int, 1, ge=1, doc="Samples along each axis of a bin.")
-    trans_std = param(float, 0.0, ge=0, le=1, doc="What moves are multiplied with.")
-    no_trans = param(bool, False, doc="Whether nothing is moved.")
+    trans_std = param(float, 0.0, ge=0, le=1, doc="Factor of the offsets.")
+    no_trans = param(bool, False, doc="Use no offsets.")
 
     spec = (
         "data:(N, output_dim*group_size*group_size, H, W), rois:(R, 5), "

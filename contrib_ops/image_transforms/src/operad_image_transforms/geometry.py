@@ -43,8 +43,8 @@ class crop(OperatorProperty):
 
     x = param(int, ge=0, doc="First column.")
     y = param(int, ge=0, doc="First row.")
-    width = param(int, ge=1, doc="How many columns.")
-    height = param(int, ge=1, doc="How many rows.")
+    width = param(int, ge=1, doc="Number of columns.")
+    height = param(int, ge=1, doc="Number of rows.")
     spec = "data:(*B, H, W, C) -> output:(*B, height, width, C)"
     contract = Contract(
         params={"x": (0, 1), "y": (0, 2), "width": (1, 2), "height": (1, 2)},

@@ -181,10 +181,10 @@ class random_color_jitter(Recoloured):
     integers are rounded once, after all changes.
     """
 
-    brightness = param(float, ge=0, doc="How much brightness changes.")
-    contrast = param(float, ge=0, doc="How much contrast changes.")
-    saturation = param(float, ge=0, doc="How much saturation changes.")
-    hue = param(float, ge=0, doc="How much the hue changes.")
+    brightness = param(float, ge=0, doc="Largest change of brightness.")
+    contrast = param(float, ge=0, doc="Largest change of contrast.")
+    saturation = param(float, ge=0, doc="Largest change of saturation.")
+    hue = param(float, ge=0, doc="Largest change of the hue.")
     resource = ResourceRequest.RANDOM
     contract = Contract(
         params=dict.fromkeys(("brightness", "contrast", "saturation", "hue"), (0.0, 0.5)),

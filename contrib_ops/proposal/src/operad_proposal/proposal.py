@@ -39,15 +39,15 @@ def _images(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> A
 class _Proposals(OperatorProperty):
     """The forward pass, one image after the other."""
 
-    rpn_pre_nms_top_n = param(int, 6000, doc="How many boxes are compared; not positive: all.")
-    rpn_post_nms_top_n = param(int, 300, ge=1, doc="How many boxes each image gets.")
+    rpn_pre_nms_top_n = param(int, 6000, doc="Number of boxes to compare; not positive: all.")
+    rpn_post_nms_top_n = param(int, 300, ge=1, doc="Number of boxes per image.")
     threshold = param(float, 0.7, doc="A box that overlaps a better one by more is left out.")
     rpn_min_size = param(int, 16, ge=0, doc="Smallest side, in pixels of the image before it was scaled.")
     scales = param("floats", (4.0, 8.0, 16.0, 32.0), gt=0, doc="Sides of anchors, in strides.")
     ratios = param("floats", (0.5, 1.0, 2.0), gt=0, doc="Ratios of the anchors' height to their width.")
     feature_stride = param(int, 16, ge=1, doc="Pixels of the image per position of the feature map.")
     output_score = param(bool, False, doc="Show the scores.")
-    iou_loss = param(bool, False, doc="Whether `bbox_pred` moves the sides, in pixels.")
+    iou_loss = param(bool, False, doc="`bbox_pred` shifts the sides in pixels.")
 
     accepts = "floating"
     compute_dtype = "float32"

@@ -27,7 +27,7 @@ def quadratic(
     data: Array,
     a: float = _coefficient("Factor of the square."),
     b: float = _coefficient("Factor of the element."),
-    c: float = _coefficient("What is added."),
+    c: float = _coefficient("The number to add."),
 ) -> Array:
     """`a x² + b x + c`.
 

@@ -72,9 +72,9 @@ class PSROIPooling(OperatorProperty):
     """
 
     spatial_scale = param(float, ge=0, le=1, doc="Pixels of data per unit of the corners.")
-    output_dim = param(int, ge=1, doc="How many channels the output has.")
-    pooled_size = param(int, ge=1, doc="How many bins there are along each axis.")
-    group_size = param(int, 0, ge=0, doc="How many groups of bins there are along each axis; 0: as bins.")
+    output_dim = param(int, ge=1, doc="Number of channels of the output.")
+    pooled_size = param(int, ge=1, doc="Number of bins along each axis.")
+    group_size = param(int, 0, ge=0, doc="Number of groups of bins along each axis; 0: as many as bins.")
 
     spec = (
         "data:(N, output_dim*groups*groups, H, W), rois:(R, 5) "

@@ -51,7 +51,7 @@ def regions(rois: Array, images: int, scale: float) -> Regions:
 class PooledRegions(OperatorProperty):
     """Regions of images that become so many bins each."""
 
-    pooled_size = param("shape", ge=1, doc="How many bins there are, (h, w).")
+    pooled_size = param("shape", ge=1, doc="Number of bins, (h, w).")
     accepts = "floating"
     compute_dtype = "float32"
 

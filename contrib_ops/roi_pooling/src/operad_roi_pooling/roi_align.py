@@ -79,8 +79,8 @@ class ROIAlign(SampledRegions):
 
     spatial_scale = param(float, ge=0, le=1, doc="Pixels of data per unit of the corners.")
     sample_ratio = param(int, -1, doc="Samples along each axis of a bin; not positive: one per pixel.")
-    position_sensitive = param(bool, False, doc="Whether each bin has channels of its own.")
-    aligned = param(bool, False, doc="Whether pixels are at the centres of unit squares.")
+    position_sensitive = param(bool, False, doc="Use separate channels for each bin.")
+    aligned = param(bool, False, doc="Place pixels at the centres of unit squares.")
 
     contract = Contract(
         inputs={"rois": Drawn(drawn_regions)},

@@ -89,7 +89,7 @@ class GridGenerator(OperatorProperty):
     Source: GridGeneratorOp, src/operator/grid_generator-inl.h. Differs: an axis of one pixel has no NaN.
     """
 
-    transform_type = param(str, choices=("affine", "warp"), doc="What the data are.")
+    transform_type = param(str, choices=("affine", "warp"), doc="Meaning of the data.")
     target_shape = TARGET
     spec = (
         "data:(N, 6) if transform_type == 'affine', data:(N, 2, H, W) if transform_type == 'warp'"

@@ -9,7 +9,7 @@ import numpy as np
 from operad_sdk import Array, Contract, OperatorProperty, Real, ShapeError, operator, param
 from operad_spatial_transformer.bilinear import grid_gradient, image_gradient, sample
 
-CUDNN_OFF: Final[Any] = param(bool, None, ignored="There is no cuDNN here.")
+CUDNN_OFF: Final[Any] = param(bool, None, ignored="operad does not use cuDNN.")
 
 
 def interpolated(data: Array, grid: Array) -> Array:

@@ -45,8 +45,8 @@ class SpatialTransformer(OperatorProperty):
     """
 
     target_shape = TARGET
-    transform_type = param(str, choices=("affine",), doc="What `loc` says.")
-    sampler_type = param(str, choices=("bilinear",), doc="How is sampled between pixels.")
+    transform_type = param(str, choices=("affine",), doc="Meaning of `loc`.")
+    sampler_type = param(str, choices=("bilinear",), doc="Interpolation between pixels.")
     cudnn_off = CUDNN_OFF
     spec = "data:(N, C, H, W), loc:(N, 6) -> output:(N, C, *target_shape), hidden grid:(N, 2, *target_shape)"
     accepts = "floating"

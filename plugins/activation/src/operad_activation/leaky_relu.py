@@ -68,7 +68,7 @@ def _rectified(data: Array, gamma: Any = None, *, act_type: str, slope: float) -
 
 @operator("LeakyReLU")
 class LeakyReLU(OperatorProperty):
-    """A rectifier that lets something through below zero.
+    """A rectified linear unit with another slope or function below zero.
 
     It is `data` where that is positive, and else by `act_type`:
 

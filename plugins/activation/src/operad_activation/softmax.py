@@ -84,7 +84,7 @@ class _AlongAxis(OperatorProperty):
         doc="Element type of the output; left out: that of data.",
     )
     use_length = param(
-        bool, False, optional=True, doc="Take the argument length, how many elements of each line count."
+        bool, False, optional=True, doc="Use the argument length, the number of valid elements of each line."
     )
 
     spec = "data:(*S), length:any(*lines(S, axis)) if use_length -> output:dtype(*S)"

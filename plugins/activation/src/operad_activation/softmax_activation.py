@@ -37,7 +37,7 @@ class SoftmaxActivation(OperatorProperty):
     """
 
     mode = param(
-        str, "instance", choices=("instance", "channel"), doc="What sums to one: the last axis, or axis 1."
+        str, "instance", choices=("instance", "channel"), doc="Axis of the softmax: the last axis, or axis 1."
     )
     spec = (
         "data:(N, C, *S) if mode == 'channel', data:(*S, K) if mode == 'instance'"

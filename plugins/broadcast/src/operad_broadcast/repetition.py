@@ -159,7 +159,7 @@ class BroadcastAxis(Repetition):
     """
 
     axis = param("shape", (), doc="The axes to repeat.")
-    size = param("shape", (), ge=0, doc="How long each of them becomes.")
+    size = param("shape", (), ge=0, doc="New length of each of these axes.")
     functions = {"lengthened": _lengthened}
     spec = "data:(*S) -> output:(*lengthened(S, axis, size))"
     contract = Contract(reference=_plus_zeros)

@@ -35,9 +35,12 @@ class Layer(OperatorProperty):
     workspace = param(int, 1024, ge=0, ignored="MXNet's limit of scratch memory in MB.")
     no_bias = param(bool, False, doc="Leave the bias out.")
     cudnn_tune = param(
-        str, None, choices=("fastest", "limited_workspace", "off"), ignored="There is no cuDNN here."
+        str,
+        None,
+        choices=("fastest", "limited_workspace", "off"),
+        ignored="operad does not use cuDNN.",
     )
-    cudnn_off = param(bool, False, ignored="There is no cuDNN here.")
+    cudnn_off = param(bool, False, ignored="operad does not use cuDNN.")
     layout = param(
         str,
         None,

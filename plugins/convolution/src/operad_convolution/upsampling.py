@@ -87,10 +87,10 @@ class UpSampling(OperatorProperty):
     Source: UpSamplingParam, src/operator/nn/upsampling-inl.h.
     """
 
-    scale = param(int, ge=1, doc="How many times larger the output is.")
+    scale = param(int, ge=1, doc="Scale factor of the output.")
     num_filter = param(int, 0, ge=0, doc="Channels of data, for bilinear; left out: they are counted.")
-    sample_type = param(str, choices=("nearest", "bilinear"), doc="How pixels are found.")
-    multi_input_mode = param(str, "concat", choices=("concat", "sum"), doc="What happens to several inputs.")
+    sample_type = param(str, choices=("nearest", "bilinear"), doc="Interpolation of pixels.")
+    multi_input_mode = param(str, "concat", choices=("concat", "sum"), doc="Combination of several inputs.")
     num_args = param(int, ge=1, doc="Number of inputs; counted by the front ends.")
     workspace = param(int, 512, ge=0, doc="MXNet's limit of scratch memory in MB; unused.")
 

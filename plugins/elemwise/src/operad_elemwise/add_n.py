@@ -26,7 +26,7 @@ class AddN(OperatorProperty):
     Source: ElementWiseSumParam, src/operator/tensor/elemwise_sum.h.
     """
 
-    num_args = param(int, ge=1, doc="How many arrays are added; calls need not give it.")
+    num_args = param(int, ge=1, doc="Number of arrays; filled in by calls.")
     spec = "arg[num_args]:(...) -> output:(...)"
     key_var_num_args = "num_args"
     compute_dtype = "float32"

@@ -82,7 +82,7 @@ class AmpMulticast(OperatorProperty):
     matter.
     """
 
-    num_outputs = param(int, ge=1, doc="How many arrays there are.")
+    num_outputs = param(int, ge=1, doc="Number of arrays.")
     cast_narrow = param(bool, False, doc="Half precision where any array has it, instead of single.")
     key_var_num_args = "num_outputs"
     spec = "data_[num_outputs]:any(*S[i]) -> output[num_outputs]:(*S[i])"

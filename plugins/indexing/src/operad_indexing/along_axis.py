@@ -171,7 +171,7 @@ class put_along_axis(OperatorProperty):
     """
 
     axis = _AXIS
-    mode = param(str, "set", choices=("set", "add", "max"), doc="What becomes of values at a position.")
+    mode = param(str, "set", choices=("set", "add", "max"), doc="Combination of values at the same position.")
     spec = "data:(*S), indices:any(*I), values:(*taken(S, I, axis)) -> output:(*S)"
     functions: ClassVar = {"taken": _taken}
     inplace = "data -> output"

@@ -199,7 +199,7 @@ class bincount(ShapedByValues):
     """
 
     minlength = param(int, 0, ge=0, doc="Least length of the output.")
-    has_weights = param(bool, False, doc="Take the argument weights.")
+    has_weights = param(bool, False, doc="Use the argument weights.")
     spec = (
         "data:any(N), weights:(N) if has_weights"
         " -> output:(R) if has_weights, output:int64(R) if not has_weights"

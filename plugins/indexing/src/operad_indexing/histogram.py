@@ -51,7 +51,7 @@ class histogram(OperatorProperty):
     Source: HistogramParam, src/operator/tensor/histogram-inl.h.
     """
 
-    bin_cnt = param(int, None, ge=1, doc="How many bins of equal width there are, instead of edges.")
+    bin_cnt = param(int, None, ge=1, doc="Number of bins of equal width, instead of edges.")
     range = param("floats", None, doc="The first edge and the last, with `bin_cnt`.")
     spec = (
         "data:(*S), bins:(E) if bin_cnt is None"

@@ -129,7 +129,7 @@ class sort(OperatorProperty):
     """
 
     axis = _AXIS
-    is_ascend = param(bool, True, doc="Whether the smallest comes first.")
+    is_ascend = param(bool, True, doc="Sort in ascending order.")
     spec = "data:(*S) -> output0:(*first(S, axis, 0)), hidden output1:int64(0)"
     functions = _FUNCTIONS
     element_cost = 20
@@ -167,7 +167,7 @@ class argsort(OperatorProperty):
     """
 
     axis = _AXIS
-    is_ascend = param(bool, True, doc="Whether the smallest comes first.")
+    is_ascend = param(bool, True, doc="Sort in ascending order.")
     dtype = _INDEX_DTYPE
     spec = "data:(*S) -> output:dtype(*numbered(S, axis, 0, dtype))"
     functions = _FUNCTIONS
@@ -203,9 +203,9 @@ class topk(OperatorProperty):
     """
 
     axis = _AXIS
-    k = param(int, 1, doc="How many; all along the axis if below 1.")
-    ret_typ = param(str, "indices", choices=("both", "indices", "mask", "value"), doc="What to give.")
-    is_ascend = param(bool, False, doc="Whether the smallest comes first.")
+    k = param(int, 1, doc="Number of elements; below 1: all along the axis.")
+    ret_typ = param(str, "indices", choices=("both", "indices", "mask", "value"), doc="Kind of result.")
+    is_ascend = param(bool, False, doc="Sort in ascending order.")
     dtype = _INDEX_DTYPE
     element_cost = 10
     contract = Contract(

@@ -14,7 +14,7 @@ CLIP_OR_WRAP: Final = param(
     str,
     "clip",
     choices=MODES,
-    doc="What becomes of indices out of range: the nearest one, or modulo the length.",
+    doc="Treatment of indices out of range: the nearest index, or modulo the length.",
 )
 
 

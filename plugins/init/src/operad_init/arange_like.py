@@ -41,7 +41,7 @@ class ArangeLike(OperatorProperty):
 
     start = param(float, 0.0, doc="First number.")
     step = param(float, 1.0, doc="Distance of two numbers.")
-    repeat = param(int, 1, ge=1, doc="How often each number comes.")
+    repeat = param(int, 1, ge=1, doc="Number of repetitions of each number.")
     ctx = param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where.")
     axis = param(int, None, doc="Count along this axis only; negative ones count from the last.")
 

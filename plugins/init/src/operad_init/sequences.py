@@ -71,7 +71,7 @@ class Arange(OperatorProperty):
     start = param(float, doc="First number; the end where there is no `stop`.")
     stop = param(float, None, doc="End, not included.")
     step = param(float, 1.0, doc="Distance of two numbers.")
-    repeat = param(int, 1, ge=1, doc="How often each number comes.")
+    repeat = param(int, 1, ge=1, doc="Number of repetitions of each number.")
     infer_range = param(bool, False, doc="Go on for as long as the output turns out to be.")
     ctx = param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where.")
     dtype = param("dtype", "float32", doc="Element type of the output.")
@@ -107,8 +107,8 @@ class Linspace(OperatorProperty):
 
     start = param(float, doc="First number.")
     stop = param(float, doc="Last number, or the end where `endpoint` is false.")
-    num = param(int, ge=0, doc="How many numbers.")
-    endpoint = param(bool, True, doc="Whether `stop` is the last number.")
+    num = param(int, ge=0, doc="Number of numbers.")
+    endpoint = param(bool, True, doc="Include `stop` as the last number.")
     ctx = param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where.")
     dtype = param("dtype", "float32", doc="Element type of the output.")
     spec = "-> output:dtype(num)"

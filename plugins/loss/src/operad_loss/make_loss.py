@@ -32,7 +32,7 @@ class MakeLoss(OperatorProperty):
         str,
         "null",
         choices=("null", "batch", "valid"),
-        doc="What the gradient is divided by: nothing, the rows (last axes), or the valid elements.",
+        doc="Divisor of the gradient: none, the number of rows (last axes), or of valid elements.",
     )
     spec = UNARY
     inplace = "data -> output"

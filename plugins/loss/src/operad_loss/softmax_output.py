@@ -67,13 +67,13 @@ class SoftmaxOutput(LabelledProperty):
     grad_scale = param(float, 1.0, doc="Factor of the gradient.")
     ignore_label = param(float, -1.0, doc="Label of items without a gradient, where `use_ignore`.")
     multi_output = param(bool, False, doc="Classes are axis 1; every other place has a label.")
-    use_ignore = param(bool, False, doc="Whether `ignore_label` is in force.")
+    use_ignore = param(bool, False, doc="Use `ignore_label`.")
     preserve_shape = param(bool, False, doc="Classes are the last axis.")
     normalization = param(
         str,
         "null",
         choices=("null", "batch", "valid"),
-        doc="What the gradient is divided by: nothing, the items, or the labels that are not ignored.",
+        doc="Divisor of the gradient: none, the number of items, or of labels that are not ignored.",
     )
     out_grad = param(bool, False, doc="Multiply the gradient with the one from above.")
     smooth_alpha = param(float, 0.0, ge=0, le=1, doc="Share of a label's weight that the other classes get.")

@@ -30,7 +30,7 @@ class SVMOutput(LabelledProperty):
     Source: L1_SVM and L2_SVM, src/operator/svm_output.cc.
     """
 
-    margin = param(float, 1.0, doc="How far a score should be on its side of 0.")
+    margin = param(float, 1.0, doc="Margin: required distance of a score from 0.")
     regularization_coefficient = param(float, 1.0, doc="Factor of the gradient.")
     use_linear = param(bool, False, doc="The loss is the shortfall, not its square.")
     spec = "data:(*S, K), label:any(*S) -> output:(*S, K)"

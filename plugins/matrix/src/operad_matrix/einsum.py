@@ -57,7 +57,7 @@ class einsum(Product):
     Source: NumpyEinsumParam, src/operator/numpy/np_einsum_op-inl.h.
     """
 
-    num_args = param(int, ge=1, doc="How many arrays there are; calls need not give it.")
+    num_args = param(int, ge=1, doc="Number of arrays; filled in by calls.")
     subscripts = param(
         str, "", doc="Letters of each array's axes, with commas between, `->` and the result's."
     )

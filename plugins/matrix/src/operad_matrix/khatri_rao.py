@@ -29,7 +29,7 @@ class KhatriRao(OperatorProperty):
     Source: KhatriRaoShape, src/operator/contrib/krprod.cc. Differs: it has a gradient.
     """
 
-    num_args = param(int, ge=1, doc="How many matrices there are; calls need not give it.")
+    num_args = param(int, ge=1, doc="Number of matrices; filled in by calls.")
     key_var_num_args = "num_args"
     contract = Contract(
         reference=lambda *matrices: reduce(lambda a, b: np.kron(a, b)[:, :: b.shape[1] + 1], matrices)

@@ -220,7 +220,7 @@ class tensordot_int_axes(_TensorDot):
     Source: TensordotIntAxesParam, src/operator/numpy/np_tensordot_op-inl.h.
     """
 
-    axes = param(int, ge=0, doc="How many axes are summed over.")
+    axes = param(int, ge=0, doc="Number of axes to sum over.")
     contract = Contract(reference=lambda a, b, axes: np.atleast_1d(np.tensordot(a, b, axes)))
 
     def summed(self, a: Shape, b: Shape) -> tuple[Sequence[int], Sequence[int]]:

@@ -129,7 +129,7 @@ trace = define(
     summary="The sum of a diagonal of matrices; `dy/dx` is 1 on it, else 0.",
     example=("[[1, 2], [3, 4]]", "[5.]"), functions={"traced": _traced},
     params={
-        "offset": param(int, 0, doc="Which diagonal: above the main one if positive."),
+        "offset": param(int, 0, doc="Number of the diagonal; positive: above the main diagonal."),
         "axis1": param(int, 0, doc="First axis of the matrices."),
         "axis2": param(int, 1, doc="Second axis of the matrices."),
     },

@@ -79,8 +79,8 @@ class BatchStatistics(OperatorProperty):
 
     eps = param(float, 1e-3, ge=0, doc="Added to the variance.")
     momentum = param(float, 0.9, doc="Share of the moving statistics that one training step leaves.")
-    fix_gamma = param(bool, True, doc="Take 1 for gamma, and give it no gradient.")
-    use_global_stats = param(bool, False, doc="Take the moving statistics in training too.")
+    fix_gamma = param(bool, True, doc="Use 1 for gamma, without a gradient.")
+    use_global_stats = param(bool, False, doc="Use the moving statistics in training too.")
     output_mean_var = param(bool, False, doc="Show the outputs mean and var.")
     axis: int
 

@@ -49,7 +49,7 @@ class GroupNorm(LayerProperty):
     Source: GroupNormParam, src/operator/nn/group_norm-inl.h.
     """
 
-    num_groups = param(int, 1, ge=1, doc="How many groups the channels are divided into.")
+    num_groups = param(int, 1, ge=1, doc="Number of groups of channels.")
     eps = param(float, 1e-5, ge=0, doc="Added to the variance.")
     output_mean_var = param(bool, False, doc="Show the outputs mean and std.")
     contract = contract(_normalized)

@@ -50,7 +50,7 @@ class L2Normalization(OperatorProperty):
     """
 
     eps = param(float, 1e-10, ge=0, doc="Added to the sum of squares.")
-    mode = param(str, "instance", choices=tuple(_LINES), doc="What is normalized together.")
+    mode = param(str, "instance", choices=tuple(_LINES), doc="Elements that are normalized together.")
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"

@@ -51,8 +51,8 @@ class LRN(OperatorProperty):
 
     alpha = param(float, 1e-4, doc="Factor of the mean square, which divides by nsize.")
     beta = param(float, 0.75, doc="The exponent.")
-    knorm = param(float, 2.0, doc="What is added.")
-    nsize = param(int, ge=1, doc="How many channels are summed over.")
+    knorm = param(float, 2.0, doc="The number to add.")
+    nsize = param(int, ge=1, doc="Number of channels in the sum.")
     spec = "data:(N, C, *S) -> output:(N, C, *S), hidden tmp_norm:(N, C, *S)"
     accepts = "floating"
     compute_dtype = "float32"

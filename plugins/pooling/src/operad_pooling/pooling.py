@@ -80,18 +80,18 @@ class Pooling(OperatorProperty):
     """
 
     kernel = param("shape", (), ge=1, doc="Size of the windows: (w,), (h, w) or (d, h, w).")
-    pool_type = param(str, "max", choices=("max", "avg", "sum", "lp"), doc="What is made of a window.")
+    pool_type = param(str, "max", choices=("max", "avg", "sum", "lp"), doc="Reduction of each window.")
     global_pool = param(
         bool, False, doc="One window, as large as the data; kernel, stride and pad are unused."
     )
     cudnn_off = param(bool, False, ignored="Accepted for MXNet's files; there is no cuDNN here.")
     pooling_convention = param(
-        str, "valid", choices=("valid", "full", "same"), doc="Which windows at the far end count."
+        str, "valid", choices=("valid", "full", "same"), doc="Treatment of windows at the end of an axis."
     )
     stride = param("shape", (), ge=1, doc="Distance of neighbouring windows; left out: 1.")
     pad = param("shape", (), ge=0, doc="Positions on either side that windows may cover; left out: none.")
     p_value = param(int, None, ge=1, le=3, doc="The norm's exponent, for lp.")
-    count_include_pad = param(bool, None, doc="Whether means count padding; left out: they do.")
+    count_include_pad = param(bool, None, doc="Count padding in means; None: True.")
     layout = param(str, None, choices=_LAYOUTS, doc="Order of the axes; left out: channels first.")
 
     # The norm of a window of zeros has no derivative, and with p=3 a slope along each line all the same.

@@ -150,7 +150,7 @@ percentile = define(
     example=("[[3, 1, 2], [8, 5, 4]]", "q_scalar=25", "axis=1", "[1.5, 4.5]"),
     params={
         "axis": _AXIS,
-        "interpolation": param(str, "linear", choices=(*METHODS,), doc="What lies between two elements."),
+        "interpolation": param(str, "linear", choices=(*METHODS,), doc="Padding between elements."),
         "keepdims": KEEPDIMS,
         "q_scalar": param(float, None, ge=0, le=100, doc="One percentage in place of the argument `q`."),
     },

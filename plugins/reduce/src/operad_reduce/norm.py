@@ -37,7 +37,7 @@ class Norm(OperatorProperty):
     is 0 is 0, not NaN.
     """
 
-    ord = param(int, 2, ge=1, le=2, doc="Which norm.")
+    ord = param(int, 2, ge=1, le=2, doc="Order of the norm.")
     axis = AXIS
     out_dtype = param("dtype", None, doc="Element type of the output; left out: the data's.")
     keepdims = KEEPDIMS

@@ -18,7 +18,7 @@ from operad_sdk.contract import REAL_RESULTS
 from operad_sdk.element_types import real_of
 
 _PARAMS: Final = {"axis": AXIS, "keepdims": KEEPDIMS}
-DDOF: Final = {"ddof": param(int, 0, ge=0, doc="How many less than the elements the divisor is.")}
+DDOF: Final = {"ddof": param(int, 0, ge=0, doc="Subtracted from the number of elements to get the divisor.")}
 _SPEC: Final = "data:(*S) -> output:(*reduced(S, axis, keepdims))"
 
 
@@ -208,7 +208,7 @@ quantile = _statistic(
     ) if data.size else _by_numpy(np.sum, data, axis, keepdims) * np.nan,
     {
         "q": param(float, 0.5, ge=0, le=1, doc="Which part."),
-        "interpolation": param(str, "linear", choices=(*METHODS,), doc="What lies between two elements."),
+        "interpolation": param(str, "linear", choices=(*METHODS,), doc="Padding between elements."),
     },
     ties=_TIES, undefined="nothing has no quantile",
 )  # fmt: skip

@@ -14,20 +14,20 @@ class RecurrentProperty(OperatorProperty):
     """Declaration of a network. Its cells are the directions of all layers."""
 
     state_size = param(int, ge=1, doc="Units of a layer, in each direction.")
-    num_layers = param(int, ge=1, doc="How many layers there are.")
-    bidirectional = param(bool, False, doc="Whether each layer goes through the sequence backwards too.")
-    mode = param(str, choices=tuple(GATES), doc="What a layer is made of.")
+    num_layers = param(int, ge=1, doc="Number of layers.")
+    bidirectional = param(bool, False, doc="Run each layer backwards through the sequence too.")
+    mode = param(str, choices=tuple(GATES), doc="Kind of cell.")
     p = param(
         float, 0.0, ge=0, le=1, doc="Share of a layer's output that is dropped for the next, in training."
     )
-    state_outputs = param(bool, False, doc="Whether the last states are outputs.")
+    state_outputs = param(bool, False, doc="Return the last states too.")
     projection_size = param(
         int, None, ge=1, optional=True, doc="Length that an LSTM's hidden states are projected to."
     )
     lstm_state_clip_min = param(float, None, optional=True, doc="Least value of an LSTM's cell states.")
     lstm_state_clip_max = param(float, None, optional=True, doc="Largest value of an LSTM's cell states.")
-    lstm_state_clip_nan = param(bool, False, doc="Whether clipping also makes bounds of NaN.")
-    use_sequence_length = param(bool, False, doc="Whether each sequence has a length of its own.")
+    lstm_state_clip_nan = param(bool, False, doc="Clip NaN to the bounds too.")
+    use_sequence_length = param(bool, False, doc="Use a separate length for each sequence.")
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)

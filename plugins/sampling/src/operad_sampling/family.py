@@ -162,7 +162,7 @@ NEGATIVE_BINOMIAL: Final = Family(
     name="negative_binomial",
     what="How many trials fail before `k` succeed, each with probability `p`",
     params={
-        "k": param(int, 1, ge=0, doc="How many successes end the trials."),
+        "k": param(int, 1, ge=0, doc="Number of successes that end the trials."),
         "p": param(float, 1.0, gt=0, le=1, doc="Probability that a trial succeeds."),
     },
     domains=(_FROM_ZERO, Real(above=0.25, below=1 + 1e-12)),

@@ -37,7 +37,7 @@ class SampleUniqueZipfian(Drawing):
     """
 
     range_max = param(int, ge=1, doc="One more than the largest number.")
-    shape = param("shape", None, doc="How many rows, and how many numbers each.")
+    shape = param("shape", None, doc="Number of rows, and of numbers per row.")
 
     spec = "-> output0:int64(*shape), output1:int64(shape[0])"
     resource = ResourceRequest.RANDOM

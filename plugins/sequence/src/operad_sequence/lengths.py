@@ -9,7 +9,7 @@ import numpy as np
 from operad_sdk import Array, Index, param
 
 USE_SEQUENCE_LENGTH: Final = param(
-    bool, False, doc="Take the argument sequence_length, how many steps of each sequence count."
+    bool, False, doc="Use the argument sequence_length, the number of valid steps of each sequence."
 )
 AXIS: Final = param(int, 0, ge=0, le=1, doc="The axis of the steps; the other one of 0 and 1 is the batch.")
 INPUTS: Final = ("data", "sequence_length")

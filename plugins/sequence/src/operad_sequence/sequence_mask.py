@@ -54,7 +54,7 @@ class SequenceMask(OperatorProperty):
 
     optional_inputs = INPUTS
     use_sequence_length = USE_SEQUENCE_LENGTH
-    value = param(float, 0.0, doc="What stands beyond the ends; wrapped around where data is of integers.")
+    value = param(float, 0.0, doc="Value beyond the ends; wraps around for integer data.")
     axis = AXIS
     inplace = "data -> output"
     contract = Contract(inputs=LENGTHS, reference=_masked)

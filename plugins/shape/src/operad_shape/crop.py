@@ -57,10 +57,10 @@ class Crop(OperatorProperty):
     Source: CropParam, src/operator/crop-inl.h.
     """
 
-    num_args = param(int, ge=1, le=2, doc="Whether a second argument gives the size; calls need not say it.")
+    num_args = param(int, ge=1, le=2, doc="A second argument gives the size; filled in by calls.")
     offset = param("shape", (0, 0), doc="First row and column of the window.")
     h_w = param("shape", (0, 0), doc="Height and width, with one argument.")
-    center_crop = param(bool, False, doc="Take the middle, whatever the offset.")
+    center_crop = param(bool, False, doc="Crop the centre, and ignore the offset.")
     key_var_num_args = "num_args"
     spec = "arg[num_args]:(*S[i]) -> output:(*cropped(S, offset, h_w, center_crop))"
     functions: ClassVar = {"cropped": _cropped}

@@ -41,7 +41,7 @@ class diag(OperatorProperty):
     Source: DiagParam, src/operator/tensor/diag_op-inl.h.
     """
 
-    k = param(int, 0, doc="Which diagonal: above the main one if positive.")
+    k = param(int, 0, doc="Number of the diagonal; positive: above the main diagonal.")
     axis1 = param(int, 0, doc="First matrix axis.")
     axis2 = param(int, 1, doc="Second matrix axis.")
     spec = "data:(*S) -> output:(*diagonal(S, k, axis1, axis2))"

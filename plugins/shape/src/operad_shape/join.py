@@ -10,7 +10,7 @@ import numpy as np
 from operad_sdk import Array, Contract, OperatorProperty, PartialShape, Shape, ShapeError, operator, param
 from operad_shape.rearrange import Arrays, normal_axis
 
-_NUM_ARGS = param(int, ge=1, doc="How many arrays; calls need not give it.")
+_NUM_ARGS = param(int, ge=1, doc="Number of arrays; filled in by calls.")
 
 
 @operator("Concat")
@@ -137,7 +137,7 @@ class stack(OperatorProperty):
     Source: StackParam, src/operator/tensor/matrix_op-inl.h.
     """
 
-    axis = param(int, 0, doc="Where the new axis stands in the output.")
+    axis = param(int, 0, doc="Position of the new axis in the output.")
     num_args = _NUM_ARGS
     key_var_num_args = "num_args"
     spec = "arg[num_args]:(*S) -> output:(*stacked(S, axis, num_args))"

@@ -65,9 +65,9 @@ class Pad(OperatorProperty):
     Source: PadParam, src/operator/pad-inl.h. Differs: any number of axes, each may be padded.
     """
 
-    mode = param(str, choices=("constant", "edge", "reflect"), doc="What the margin holds.")
+    mode = param(str, choices=("constant", "edge", "reflect"), doc="Kind of margin.")
     pad_width = param("shape", ge=0, doc="Before and after, for each axis in turn.")
-    constant_value = param(float, 0.0, doc="What a constant margin holds.")
+    constant_value = param(float, 0.0, doc="Value of a constant margin.")
     spec = "data:(*S) -> output:(*padded(S, mode, pad_width))"
     functions: ClassVar = {"padded": _shape}
     compute_dtype = "float32"

@@ -58,7 +58,7 @@ class tile(OperatorProperty):
     Source: TileParam, src/operator/tensor/matrix_op-inl.h.
     """
 
-    reps = param("shape", ge=0, doc="How often along each axis.")
+    reps = param("shape", ge=0, doc="Number of repetitions along each axis.")
     spec = "data:(*S) -> output:(*tiled(S, reps))"
     functions: ClassVar = {"tiled": lambda shape, reps: tuple(map(prod, _tile_folds(shape, reps)))}
     compute_dtype = "float32"
@@ -96,7 +96,7 @@ class repeat(OperatorProperty):
     Source: RepeatParam, src/operator/tensor/matrix_op-inl.h.
     """
 
-    repeats = param(int, ge=0, doc="How often each element.")
+    repeats = param(int, ge=0, doc="Number of repetitions of each element.")
     axis = param(int, None, doc="The axis; None: the data is flattened.")
     spec = "data:(*S) -> output:(*repeated(S, repeats, axis))"
     functions: ClassVar = {"repeated": lambda *given: tuple(map(prod, _repeat_folds(*given)))}

@@ -135,7 +135,7 @@ class expand_dims(LinkedAxes, SameOrder):
     Source: expand_dims, src/operator/tensor/matrix_op.cc.
     """
 
-    axis = param(int, doc="Where the new axis stands in the output.")
+    axis = param(int, doc="Position of the new axis in the output.")
     spec = "data:(*S) -> output:(*expanded(S, axis))"
     functions: ClassVar = {"expanded": _expanded}
     contract = Contract(reference=np.expand_dims)

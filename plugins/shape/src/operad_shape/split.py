@@ -105,7 +105,7 @@ class SliceChannel(LinkedAxes):
     Source: SliceChannelParam, src/operator/slice_channel-inl.h.
     """
 
-    num_outputs = param(int, ge=1, doc="How many parts.")
+    num_outputs = param(int, ge=1, doc="Number of parts.")
     axis = param(int, 1, doc="The axis to cut.")
     squeeze_axis = _SQUEEZE_AXIS
     spec = "data:(*S) -> output[num_outputs]:(*part(S, num_outputs, axis, squeeze_axis))"
@@ -159,7 +159,7 @@ class split_v2(OperatorProperty):
     Source: SplitParam, src/operator/tensor/matrix_op-inl.h.
     """
 
-    indices = param("shape", doc="Where each part begins; the first is 0.")
+    indices = param("shape", doc="First index of each part; the first is 0.")
     axis = param(int, 1, doc="The axis to cut.")
     squeeze_axis = _SQUEEZE_AXIS
     sections = param(

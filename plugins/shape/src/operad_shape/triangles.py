@@ -33,7 +33,7 @@ def _triangle(name: str, function: Any, which: str, result: str, source: str) ->
         lambda output_grad, k: function(output_grad, k),
         summary=f"Matrices, with 0 {which} diagonal `k`; `dy/dx = 1` elsewhere.",
         example=("[[1, 2], [3, 4]]", result), functions={"matrices": matrices},
-        params={"k": param(int, 0, doc="Which diagonal: above the main one if positive.")},
+        params={"k": param(int, 0, doc="Number of the diagonal; positive: above the main diagonal.")},
         contract=Contract(
             reference=lambda data, k: data * function(np.ones(data.shape[-2:]), k) if np.isfinite(data).all()
             else np.where(function(np.ones(data.shape[-2:]), k) != 0, data, 0),
@@ -97,7 +97,7 @@ _FEW: Final[dict[str, Any]] = {
 class Spread(OperatorProperty):
     """Base class of operators that repeat each of several arrays along axes of one common shape."""
 
-    num_args = param(int, ge=1, le=32, doc="How many arrays there are; calls need not give it.")
+    num_args = param(int, ge=1, le=32, doc="Number of arrays; filled in by calls.")
     key_var_num_args = "num_args"
 
     def placed(self, number: int, shape: Shape, ndim: int) -> Shape:
@@ -143,7 +143,7 @@ class meshgrid(Spread):
         ([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]], (3, 2))
     """
 
-    indexing = param(str, "xy", choices=("xy", "ij"), doc="Whether the first two axes are exchanged.")
+    indexing = param(str, "xy", choices=("xy", "ij"), doc="Exchange the first two axes.")
     spec = "data[num_args]:(*S[i]) -> output[num_args]:(*meshed(S, indexing))"
     functions: ClassVar = {"meshed": _meshed}
     contract = Contract(

@@ -184,7 +184,7 @@ def LayerNorm(data: NDArray, gamma: NDArray, beta: NDArray, axis: int = -1, eps:
     ...
 
 def LeakyReLU(data: NDArray, gamma: NDArray = ..., act_type: Literal['elu', 'gelu', 'leaky', 'prelu', 'rrelu', 'selu'] = 'leaky', slope: float = 0.25, lower_bound: float = 0.125, upper_bound: float = 0.334, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
-    """A rectifier that lets something through below zero."""
+    """A rectified linear unit with another slope or function below zero."""
     ...
 
 def LinearRegressionOutput(data: NDArray, label: NDArray, grad_scale: float = 1.0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:

@@ -141,7 +141,7 @@ def LayerNorm(data: Symbol = ..., gamma: Symbol = ..., beta: Symbol = ..., axis:
     ...
 
 def LeakyReLU(data: Symbol = ..., gamma: Symbol = ..., act_type: Literal['elu', 'gelu', 'leaky', 'prelu', 'rrelu', 'selu'] = 'leaky', slope: float = 0.25, lower_bound: float = 0.125, upper_bound: float = 0.334, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """A rectifier that lets something through below zero."""
+    """A rectified linear unit with another slope or function below zero."""
     ...
 
 def LinearRegressionOutput(data: Symbol = ..., label: Symbol = ..., grad_scale: float = 1.0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:

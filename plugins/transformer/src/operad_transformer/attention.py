@@ -119,11 +119,11 @@ class Attention(OperatorProperty):
     causal = param(bool, False, doc="A query sees the keys up to its own; the last one sees all.")
     mask_for = param(
         str, "none", choices=("none", "all", "heads", "items"),
-        doc="Take mask, added to scores: one for all, for each head, or for each head of each item.",
+        doc="Use the argument mask, added to the scores: one for all, one per head, or one per head and item.",
     )  # fmt: skip
-    use_length = param(bool, False, doc="Take length, how many keys of each item of the batch are seen.")
-    group_size = param(int, 1, ge=1, doc="How many heads of queries share one of keys and values.")
-    use_kept = param(bool, False, doc="Take kept, which the softmax is multiplied by.")
+    use_length = param(bool, False, doc="Use the argument length, the number of valid keys of each item.")
+    group_size = param(int, 1, ge=1, doc="Number of query heads per head of keys and values.")
+    use_kept = param(bool, False, doc="Use the argument kept, the factors of the softmax.")
 
     spec = (
         "query:(B, G*group_size, L, D), key:(B, G, T, D), value:(B, G, T, V),"
@@ -230,8 +230,8 @@ class CachedAttention(OperatorProperty):
     Source: Pope et al., Efficiently Scaling Transformer Inference, section 2.
     """
 
-    max_length = param(int, ge=1, doc="How many steps the cache has room for.")
-    group_size = param(int, 1, ge=1, doc="How many heads of queries share one of keys and values.")
+    max_length = param(int, ge=1, doc="Number of steps that the cache can hold.")
+    group_size = param(int, 1, ge=1, doc="Number of query heads per head of keys and values.")
 
     spec = (
         "query:(B, G*group_size, L, D), key:(B, G, L, D), value:(B, G, L, V), offset:any(1),"

@@ -94,7 +94,7 @@ class CrossEntropy(OperatorProperty):
     element_cost = 16.0
     smoothing = param(float, 0.0, ge=0, le=1, doc="The part of the target that is spread over all classes.")
     ignored = param(int, -100, lt=0, doc="The label of rows that do not count.")
-    use_weight = param(bool, False, doc="Take the argument weight, one for each class.")
+    use_weight = param(bool, False, doc="Use the argument weight, one number per class.")
     contract = Contract(reference=_reference, inputs={"label": Drawn(_labels), "weight": positive()})
 
     def forward(data: Array, label: Array, weight: Array | None, smoothing: float, ignored: int) -> Array:

@@ -59,7 +59,7 @@ class RotaryEmbedding(OperatorProperty):
         str, "halves", choices=("halves", "pairs"),
         doc="Pair i is elements i and d / 2 + i (halves), or 2 i and 2 i + 1 (pairs).",
     )  # fmt: skip
-    use_offset = param(bool, False, doc="Take the argument offset, the position of the first row.")
+    use_offset = param(bool, False, doc="Use the argument offset, the position of the first row.")
     contract = Contract(reference=_reference, inputs={"offset": Integers(0, 9)})
 
     def forward(data: Array, offset: Array | None, base: float, layout: str) -> Array:

@@ -34,7 +34,7 @@ class TopKGating(OperatorProperty):
     spec = "data:(*B, E) -> output:(*B, E); E >= k"
     accepts = "floating"
     compute_dtype = "float32"
-    k = param(int, 2, ge=1, doc="How many of each row.")
+    k = param(int, 2, ge=1, doc="Number of elements per row.")
     contract = Contract(reference=_reference, inputs={"data": Distinct()})
 
     def forward(data: Array, k: int) -> Array:

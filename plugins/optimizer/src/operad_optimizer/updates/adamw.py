@@ -20,8 +20,8 @@ ADAMW: Final = "AdamWUpdate, src/operator/contrib/adamw-inl.h"
 
 def adamw(
     weight: Array, grad: Array, mean: Array, var: Array, out: Array, rescale_grad: Array,
-    lr: float = RATE, beta1: float = real(0.9, "How much of the average gradient is kept."),
-    beta2: float = real(0.999, "How much of the average squared gradient is kept."),
+    lr: float = RATE, beta1: float = real(0.9, "Decay rate of the average gradient."),
+    beta2: float = real(0.999, "Decay rate of the average squared gradient."),
     epsilon: float = real(1e-8, "Added to the root."), wd: float = DECAY,
     eta: float = param(float, run_time=True, doc="Multiplier of the whole step."),
     clip_gradient: float = CLIP,

@@ -21,11 +21,11 @@ from operad_optimizer.updates.family import (
 from operad_optimizer.updates.formulas import decayed, kept_after, move_average, rescaled
 from operad_sdk import Array, Real, define
 
-_KEEP = "How much of the average gradient is kept."
-_KEEP_SQUARE = "How much of the average squared gradient is kept."
+_KEEP = "Decay rate of the average gradient."
+_KEEP_SQUARE = "Decay rate of the average squared gradient."
 _EPSILON = real(1e-8, "Added to the root.")
 _EPSILON_INSIDE = real(1e-8, "Added under the root.")
-_GAMMA1 = real(0.95, "How much of the averages is kept.")
+_GAMMA1 = real(0.95, "Decay rate of the averages.")
 _CLIP_WEIGHTS = real(-1.0, "Bound of each element of the new weight; below 0: none.")
 _ABOVE_0: Final[dict[str, Any]] = {"params": {"lr": (0.1, 0.5)}}
 """Rates for the contract checks, of rules that divide by the rate."""
@@ -82,7 +82,7 @@ rmsprop_update = update(
 
 def _rmspropalex(
     weight: Array, grad: Array, n: Array, g: Array, delta: Array, out: Array, lr: float = RATE,
-    gamma1: float = _GAMMA1, gamma2: float = real(0.9, "How much of the last step is kept."),
+    gamma1: float = _GAMMA1, gamma2: float = real(0.9, "Factor of the previous step (momentum)."),
     epsilon: float = _EPSILON_INSIDE, wd: float = DECAY, rescale_grad: float = RESCALE,
     clip_gradient: float = CLIP, clip_weights: float = _CLIP_WEIGHTS,
 ) -> None:  # fmt: skip

@@ -48,6 +48,6 @@ multi_all_finite = define(
     "multi_all_finite", "array_[num_arrays]:(*S[i]) -> output:float32(1)", _multi_all_finite,
     summary="1 where all elements of all arrays are finite, else 0.",
     example=("[1]", "[2, 3]", "num_arrays=2", "[1.]"), source=_SOURCE,
-    params={"num_arrays": param(int, 1, ge=1, doc="How many arrays there are."), "init_output": _START},
+    params={"num_arrays": param(int, 1, ge=1, doc="Number of arrays."), "init_output": _START},
     accepts="floating", contract=_CONTRACT,
 )  # fmt: skip

@@ -11,7 +11,7 @@ from operad_optimizer.updates.family import CLIP, DECAY, RATE, RESCALE, mixed, r
 from operad_optimizer.updates.formulas import decayed, rescaled
 from operad_sdk import Array
 
-_MOMENTUM = real(0.0, "How much of the last step is kept.")
+_MOMENTUM = real(0.0, "Factor of the previous step (momentum).")
 
 
 def sgd(
@@ -111,7 +111,7 @@ signsgd_update = update(
 
 def _signum(
     weight: Array, grad: Array, mom: Array, out: Array, lr: float = RATE,
-    momentum: float = real(0.0, "How much of the average is kept."),
+    momentum: float = real(0.0, "Decay rate of the average."),
     wd: float = DECAY, rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
     wd_lh: float = real(0.0, "Weight decay outside the sign, after Loshchilov and Hutter."),
 ) -> None:  # fmt: skip

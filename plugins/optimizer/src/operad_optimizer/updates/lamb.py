@@ -22,8 +22,8 @@ from operad_optimizer.updates.references import lamb_direction, lamb_step
 from operad_sdk import Array, define, param
 
 _PHASE_2: Final = "LambUpdatePhaseTwoKernel, src/operator/optimizer_op-inl.h."
-_KEEP: Final = real(0.9, "How much of the average gradient is kept.")
-_KEEP_SQUARE: Final = real(0.999, "How much of the average squared gradient is kept.")
+_KEEP: Final = real(0.9, "Decay rate of the average gradient.")
+_KEEP_SQUARE: Final = real(0.999, "Decay rate of the average squared gradient.")
 _EPSILON: Final = real(1e-6, "Added to the root.")
 _CORRECTS: Final[Any] = param(bool, True, doc="Correct the averages' bias towards 0.")
 _DECAY: Final[Any] = param(float, run_time=True, doc="Weight decay.")

@@ -24,7 +24,7 @@ multi_sum_sq = define(
     summary="Of each array the sum of its squared elements, in one array.",
     example=("[3, 4]", "[2]", "num_arrays=2", "[25.,  4.]"),
     source=sourced("MultiSumSqKernel, src/operator/contrib/multi_sum_sq-inl.h"),
-    params={"num_arrays": param(int, ge=1, doc="How many arrays there are.")},
+    params={"num_arrays": param(int, ge=1, doc="Number of arrays.")},
     accepts="floating",
     contract=step_contract(
         computed_at_once=BLOCK,

@@ -28,7 +28,7 @@ class ResetArrays(OperatorProperty):
     Source: ResetArraysKernel, src/operator/contrib/reset_arrays-inl.h. Differs: there is a symbol of it.
     """
 
-    num_arrays = param(int, ge=1, doc="How many arrays there are.")
+    num_arrays = param(int, ge=1, doc="Number of arrays.")
     spec = "state data_[num_arrays]:(*S[i]) -> hidden done:float32(1)"
     has_gradient = False
     contract = step_contract(

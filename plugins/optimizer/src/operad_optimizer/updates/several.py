@@ -193,7 +193,7 @@ def several(
     one = Blockwise(rule, moved, in_place=is_mixed, is_split=is_split)
     *names, count = params.split()
     declared = {word: _OF_EACH[word][1] if word in _OF_EACH else one.params[word] for word in names}
-    declared[count] = param(int, 1, ge=1, doc="How many tensors there are.")
+    declared[count] = param(int, 1, ge=1, doc="Number of tensors.")
     forward = Tensorwise(one, moved, list(declared), loaded, module)
     kind = "float32" if is_mixed else ""
     turns = [f"{word}_[{count}]:(*S[i])" for word in own[:2]]
