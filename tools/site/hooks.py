@@ -56,6 +56,7 @@ REFERENCE: Final = {
 STYLE: Final = """\
 .md-typeset table:not([class]) td, .md-typeset table:not([class]) th { min-width: 0; padding: .5em .8em; }
 .md-typeset table:not([class]) td:not(:first-child) code { overflow-wrap: anywhere; }
+.md-typeset table:not([class]) td:not(:first-child):has(code) { min-width: 8em; }
 .md-typeset table:not([class]) td:first-child code { white-space: nowrap; }
 .md-grid { max-width: 76rem; }
 .picture svg { max-width: 100%; height: auto; background: #fff; border-radius: .3rem; }

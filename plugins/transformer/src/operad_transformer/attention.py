@@ -119,7 +119,7 @@ class Attention(OperatorProperty):
     causal = param(bool, False, doc="A query sees the keys up to its own; the last one sees all.")
     mask_for = param(
         str, "none", choices=("none", "all", "heads", "items"),
-        doc="Use the argument mask, added to the scores: one for all, one per head, or one per head and item.",
+        doc="Use the argument mask, added to the scores: one for all, per head, or per head and item.",
     )  # fmt: skip
     use_length = param(bool, False, doc="Use the argument length, the number of valid keys of each item.")
     group_size = param(int, 1, ge=1, doc="Number of query heads per head of keys and values.")
