@@ -42,6 +42,10 @@ TERMS = {
     r"far out": "far from 0",
     r"no operation is waited for|(?:is|are) waited for": "waits for, blocks",
     r"how they fare": "state",
+    r"(?:whatever )?comes from above|gradient from above": "gradient with respect to the output",
+    r"no functions? of elements": "not element-wise",
+    r"in the midst": "inside, during",
+    r"one's own": "your own",
     r"limbo|crew|mortal|chores|detours|pristine|virgin|standstill|spoilt": "the word of the field",
 }
 """Terms that texts avoid, as regular expressions of whole words, with what they say instead."""

@@ -43,7 +43,7 @@ SPECIAL = (math.nan, math.inf, -math.inf, 0.0, -0.0, 1e-40, 1e38, -1.0)
 HERE = OpContext(cpu(), is_train=True)
 TOLERANCE = {"float32": 2e-6, "float64": 2e-14, "float16": 2e-3}
 
-PRODUCT = "numpy.matmul is no function of elements"
+PRODUCT = "numpy.matmul is not element-wise"
 LOADED = "'tolist' of an array"
 SCALE = "'item' of an array"
 WITHOUT = {

@@ -35,7 +35,7 @@ def as_dtype(value: object) -> DType:
     if value.__class__ is str and (named := _BY_NAME.get(value)) is not None:
         return named
     if isinstance(value, type) and isinstance(own := getattr(value, "dtype", None), np.dtype):
-        value = own  # of an element type, whose hash NumPy would ask for in the midst of C code
+        value = own  # of an element type, whose hash NumPy would ask for inside C code
     if value is None:  # which NumPy takes for float64
         raise DTypeError("None is not an element type")
     try:

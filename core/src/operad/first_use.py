@@ -84,7 +84,7 @@ class cached_property(Generic[T]):  # noqa: N801 - as Python's
 
 
 def is_importing() -> bool:
-    """Return whether the calling thread is in the midst of an import."""
+    """Return whether the calling thread is inside an import."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
@@ -138,7 +138,7 @@ def import_module(name: str) -> Any:
 
 
 def parse_source(text: str, mode: str = "exec") -> Any:
-    """`ast.parse`, of which Python 3.11 bears one at a time; the program may be in the midst of another."""
+    """`ast.parse`, of which Python 3.11 allows one at a time; the program may be inside another."""
     ast = import_module("ast")
     for _ in range(_MOST_TRIES):
         with suppress(SystemError):  # "AST constructor recursion depth mismatch"
@@ -146,7 +146,7 @@ def parse_source(text: str, mode: str = "exec") -> Any:
     return ast.parse(text, mode=mode)
 
 
-# Before a fork, no other thread is to be in the midst of something here: not even of the first import of the
+# Before a fork, no other thread is to be inside something here: not even of the first import of the
 # engine, which has handlers of its own.
 
 

@@ -250,7 +250,7 @@ def test_why_says_what_is_in_a_cluster_and_why_its_neighbours_are_not():
     assert first.members == ["a", "n", "b"]
     # what the product does not read is not written, but for what backward reads
     assert first.saved_bytes == size
-    assert first.neighbours["fc"] == "numpy.matmul is no function of elements"
+    assert first.neighbours["fc"] == "numpy.matmul is not element-wise"
     assert "forward" in first.neighbours["b_backward"]
     assert str(first) in str(why)
     assert all(report.compiled_s > 0 for report in why.composites.values())

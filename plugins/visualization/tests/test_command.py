@@ -51,7 +51,7 @@ def test_clusters_and_why_others_are_not_in(file: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "Cluster first+second" in done.output
     assert "not fc" in done.output
-    assert "numpy.matmul is no function of elements" in " ".join(done.output.split())
+    assert "numpy.matmul is not element-wise" in " ".join(done.output.split())
     assert "first+second" in (tmp_path / "net.svg").read_text()
 
 

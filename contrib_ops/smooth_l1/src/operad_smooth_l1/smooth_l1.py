@@ -18,7 +18,7 @@ def huber(a: float, sigma: float) -> float:
 
 @mapper
 def huber_gradient(head: float, a: float, sigma: float) -> float:
-    """The gradient from above times the slope: `sigma^2 a` within, the sign of `a` beyond."""
+    """The gradient with respect to the output times the slope: `sigma^2 a` within, the sign of `a` beyond."""
     slope = sigma * a * sigma
     if abs(slope) > 1:
         return head * sign(a)  # mutant: equivalent, because the sign is 1 or -1 there

@@ -6,8 +6,8 @@ plugin's own traceback where what it provides is asked for. Other calls do not n
 
 Plugins are imported under one lock of ours (`first_use`), which a fork waits for, and what came of it is
 recorded by single assignments. A module that is half imported is not ready yet, and never broken: a
-finalizer, or the plugin itself, may ask for what it provides before it is there. What a thread in the midst
-of another import, or beside one that takes long, gets to see as broken is not recorded: it may be half
+finalizer, or the plugin itself, may ask for what it provides before it is there. What a thread inside
+another import, or beside one that takes long, gets to see as broken is not recorded: it may be half
 imported, too.
 
 pluggy's own entry-point loader is not used: it drops a second distribution that uses a name already

@@ -20,7 +20,7 @@ block_grad = define(
 )  # fmt: skip
 make_loss = define(
     "make_loss", "data:(...) -> loss:(...)", lambda data: data, lambda: 1,
-    summary="The array itself, as a loss: its gradient is 1, whatever comes from above.",
+    summary="The array itself, as a loss: its gradient is 1.",
     example=("[1, 2]", "[1., 2.]"), inplace="data",
     contract=Contract(
         reference=lambda data: data, ignores_head_gradient="a loss, at the end of a network", loss=np.sum

@@ -12,7 +12,7 @@ from operad_sdk import UNARY, Array, Contract, OperatorProperty, gradient, opera
 
 @operator("MakeLoss")
 class MakeLoss(OperatorProperty):
-    """The data itself; its gradient is `grad_scale` everywhere, whatever comes from above.
+    """The data itself; its gradient is `grad_scale` everywhere.
 
     Shapes:
         data: (...)

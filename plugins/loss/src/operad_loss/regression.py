@@ -1,7 +1,7 @@
 """Regression outputs: the prediction going forward, its distance from the label going back.
 
-The gradient does not read the one from above. As in MXNet it is divided by the number of outputs an
-item has, so that `grad_scale` means the same whatever that is.
+The gradient ignores the gradient with respect to the output. As in MXNet, it is divided by the number of
+outputs per item, so that `grad_scale` has the same meaning for any number.
 """
 
 from __future__ import annotations

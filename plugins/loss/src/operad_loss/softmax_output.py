@@ -37,12 +37,16 @@ def _why_head_is_ignored(prop: Any) -> str:
 
 
 def _why_no_numeric_gradient(prop: Any) -> str:
-    return "the gradient of the loss times the one from above is that of no scalar" if prop.out_grad else ""
+    return (
+        "the gradient of the loss times that of the output is the gradient of no scalar"
+        if prop.out_grad
+        else ""
+    )
 
 
 @operator("SoftmaxOutput")
 class SoftmaxOutput(LabelledProperty):
-    """Probabilities of classes; going back, their difference from the label, whatever comes from above.
+    """Probabilities of classes; the gradient is their difference from the label.
 
     Classes are the elements of an item of `data`; with `multi_output` they are axis 1, and with
     `preserve_shape` the last axis. A label that is no class number leaves the probabilities as they
@@ -75,7 +79,7 @@ class SoftmaxOutput(LabelledProperty):
         choices=("null", "batch", "valid"),
         doc="Divisor of the gradient: none, the number of items, or of labels that are not ignored.",
     )
-    out_grad = param(bool, False, doc="Multiply the gradient with the one from above.")
+    out_grad = param(bool, False, doc="Multiply by the gradient with respect to the output.")
     smooth_alpha = param(float, 0.0, ge=0, le=1, doc="Share of a label's weight that the other classes get.")
     spec = "data:(*S), label:any(*L) -> output:(*S)"
     accepts = "floating"

@@ -21,7 +21,7 @@ def _moved(data: Array, moving_avg: Array, momentum: float, is_train: bool) -> A
 
 @operator("IdentityAttachKLSparseReg")
 class IdentityAttachKLSparseReg(OperatorProperty):
-    """The data itself; the gradient of a penalty on the mean of each column is added to that from above.
+    """The data itself; the gradient of a penalty on the mean of each column is added to its gradient.
 
     The penalty is the Kullback-Leibler divergence of the mean from the target t, and `dy/dx = 1 + penalty
     ((1 - t) / (1 - m) - t / m)` with the moving mean m, which training moves.
@@ -57,7 +57,7 @@ class IdentityAttachKLSparseReg(OperatorProperty):
         reference=lambda data, moving_avg, momentum, is_train: (
             data, *[_moved(data, moving_avg, momentum, is_train)] * 2
         ),
-        expected_failures={"B303": "the penalty's part does not grow with the gradient from above"},
+        expected_failures={"B303": "the penalty's part does not depend on the head gradient"},
         no_numeric_gradient="it adds the gradient of a penalty to that of the output",
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from operad_sdk import Array, Contract, Integers, OpContext, gradient, operator,
 
 @operator("SVMOutput")
 class SVMOutput(LabelledProperty):
-    """Scores of classes; going back, the gradient of the hinge loss, whatever comes from above.
+    """Scores of classes; the gradient is that of the hinge loss.
 
     Each class of an item is distinguished from the others: the labelled one should score above
     `margin`, the others below `-margin`. The loss is the squared shortfall, or with `use_linear`

@@ -45,7 +45,7 @@ class JSONLines:
         line = (json.dumps(found | values, allow_nan=False) + "\n").encode()
         with translated(f"writing {self.path!r}", "a path"), open(self.path, "ab", buffering=0) as file:
             size = file.tell()
-            if file.write(line) != len(line):  # the disk has become full in the midst of it
+            if file.write(line) != len(line):  # the disk became full
                 file.truncate(size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

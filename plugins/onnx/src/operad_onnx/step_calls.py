@@ -1,4 +1,4 @@
-"""Functions of NumPy in traced functions as ONNX nodes: those that are no functions of elements.
+"""Functions of NumPy in traced functions as ONNX nodes: those that are not element-wise.
 
 Each gets the steps, the result's shape and type, and the arguments of the call; it gives the name of a value.
 """
@@ -73,4 +73,4 @@ CALLS: Final[Mapping[Any, Callable[..., str]]] = {
     np.round: _rounded, np.around: _rounded, np.einsum: _einsum,
     np.linalg.det: lambda steps, out, a: str(steps.node.add("Det", steps.operand((a, a)).name)),
 }  # fmt: skip
-"""By functions of NumPy that are no functions of elements."""
+"""By functions of NumPy that are not element-wise."""

@@ -164,7 +164,7 @@ def GroupNorm(data: NDArray, gamma: NDArray, beta: NDArray, num_groups: int = 1,
     ...
 
 def IdentityAttachKLSparseReg(data: NDArray, moving_avg: NDArray, sparseness_target: float = 0.1, penalty: float = 0.001, momentum: float = 0.9, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """The data itself; the gradient of a penalty on the mean of each column is added to that from above."""
+    """The data itself; the gradient of a penalty on the mean of each column is added to its gradient."""
     ...
 
 def InstanceNorm(data: NDArray, gamma: NDArray, beta: NDArray, eps: float = 0.001, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -200,7 +200,7 @@ def MAERegressionOutput(data: NDArray, label: NDArray, grad_scale: float = 1.0, 
     ...
 
 def MakeLoss(data: NDArray, grad_scale: float = 1.0, valid_thresh: float = 0.0, normalization: Literal['null', 'batch', 'valid'] = 'null', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """The data itself; its gradient is `grad_scale` everywhere, whatever comes from above."""
+    """The data itself; its gradient is `grad_scale` everywhere."""
     ...
 
 def Pad(data: NDArray, mode: Literal['constant', 'edge', 'reflect'], pad_width: int | Sequence[int], constant_value: float = 0.0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -228,7 +228,7 @@ def Reshape(data: NDArray, shape: int | Sequence[int] = (), reverse: bool = Fals
     ...
 
 def SVMOutput(data: NDArray, label: NDArray, margin: float = 1.0, regularization_coefficient: float = 1.0, use_linear: bool = False, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Scores of classes; going back, the gradient of the hinge loss, whatever comes from above."""
+    """Scores of classes; the gradient is that of the hinge loss."""
     ...
 
 def SequenceLast(data: NDArray, sequence_length: NDArray = ..., use_sequence_length: bool = False, axis: int = 0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -248,7 +248,7 @@ def SliceChannel(data: NDArray, num_outputs: int, axis: int = 1, squeeze_axis: b
     ...
 
 def Softmax(data: NDArray, label: NDArray, grad_scale: float = 1.0, ignore_label: float = -1.0, multi_output: bool = False, use_ignore: bool = False, preserve_shape: bool = False, normalization: Literal['null', 'batch', 'valid'] = 'null', out_grad: bool = False, smooth_alpha: float = 0.0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Probabilities of classes; going back, their difference from the label, whatever comes from above."""
+    """Probabilities of classes; the gradient is their difference from the label."""
     ...
 
 def SoftmaxActivation(data: NDArray, mode: Literal['instance', 'channel'] = 'instance', *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -256,7 +256,7 @@ def SoftmaxActivation(data: NDArray, mode: Literal['instance', 'channel'] = 'ins
     ...
 
 def SoftmaxOutput(data: NDArray, label: NDArray, grad_scale: float = 1.0, ignore_label: float = -1.0, multi_output: bool = False, use_ignore: bool = False, preserve_shape: bool = False, normalization: Literal['null', 'batch', 'valid'] = 'null', out_grad: bool = False, smooth_alpha: float = 0.0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """Probabilities of classes; going back, their difference from the label, whatever comes from above."""
+    """Probabilities of classes; the gradient is their difference from the label."""
     ...
 
 def SwapAxis(data: NDArray, dim1: int = 0, dim2: int = 0, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1652,7 +1652,7 @@ def logsumexp(data: NDArray, axis: int | Sequence[int] | None = None, keepdims: 
     ...
 
 def make_loss(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """The array itself, as a loss: its gradient is 1, whatever comes from above."""
+    """The array itself, as a loss: its gradient is 1."""
     ...
 
 def matmul(a: NDArray, b: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:

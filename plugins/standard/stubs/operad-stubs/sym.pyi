@@ -121,7 +121,7 @@ def GroupNorm(data: Symbol = ..., gamma: Symbol = ..., beta: Symbol = ..., num_g
     ...
 
 def IdentityAttachKLSparseReg(data: Symbol = ..., moving_avg: Symbol = ..., sparseness_target: float = 0.1, penalty: float = 0.001, momentum: float = 0.9, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The data itself; the gradient of a penalty on the mean of each column is added to that from above."""
+    """The data itself; the gradient of a penalty on the mean of each column is added to its gradient."""
     ...
 
 def InstanceNorm(data: Symbol = ..., gamma: Symbol = ..., beta: Symbol = ..., eps: float = 0.001, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -157,7 +157,7 @@ def MAERegressionOutput(data: Symbol = ..., label: Symbol = ..., grad_scale: flo
     ...
 
 def MakeLoss(data: Symbol = ..., grad_scale: float = 1.0, valid_thresh: float = 0.0, normalization: Literal['null', 'batch', 'valid'] = 'null', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The data itself; its gradient is `grad_scale` everywhere, whatever comes from above."""
+    """The data itself; its gradient is `grad_scale` everywhere."""
     ...
 
 def Pad(data: Symbol = ..., *, mode: Literal['constant', 'edge', 'reflect'], pad_width: int | Sequence[int], constant_value: float = 0.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -185,7 +185,7 @@ def Reshape(data: Symbol = ..., shape: int | Sequence[int] = (), reverse: bool =
     ...
 
 def SVMOutput(data: Symbol = ..., label: Symbol = ..., margin: float = 1.0, regularization_coefficient: float = 1.0, use_linear: bool = False, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Scores of classes; going back, the gradient of the hinge loss, whatever comes from above."""
+    """Scores of classes; the gradient is that of the hinge loss."""
     ...
 
 def SequenceLast(data: Symbol = ..., sequence_length: Symbol = ..., use_sequence_length: bool = False, axis: int = 0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -205,7 +205,7 @@ def SliceChannel(data: Symbol = ..., *, num_outputs: int, axis: int = 1, squeeze
     ...
 
 def Softmax(data: Symbol = ..., label: Symbol = ..., grad_scale: float = 1.0, ignore_label: float = -1.0, multi_output: bool = False, use_ignore: bool = False, preserve_shape: bool = False, normalization: Literal['null', 'batch', 'valid'] = 'null', out_grad: bool = False, smooth_alpha: float = 0.0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Probabilities of classes; going back, their difference from the label, whatever comes from above."""
+    """Probabilities of classes; the gradient is their difference from the label."""
     ...
 
 def SoftmaxActivation(data: Symbol = ..., mode: Literal['instance', 'channel'] = 'instance', *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -213,7 +213,7 @@ def SoftmaxActivation(data: Symbol = ..., mode: Literal['instance', 'channel'] =
     ...
 
 def SoftmaxOutput(data: Symbol = ..., label: Symbol = ..., grad_scale: float = 1.0, ignore_label: float = -1.0, multi_output: bool = False, use_ignore: bool = False, preserve_shape: bool = False, normalization: Literal['null', 'batch', 'valid'] = 'null', out_grad: bool = False, smooth_alpha: float = 0.0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """Probabilities of classes; going back, their difference from the label, whatever comes from above."""
+    """Probabilities of classes; the gradient is their difference from the label."""
     ...
 
 def SwapAxis(data: Symbol = ..., dim1: int = 0, dim2: int = 0, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1609,7 +1609,7 @@ def logsumexp(data: Symbol = ..., axis: int | Sequence[int] | None = None, keepd
     ...
 
 def make_loss(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """The array itself, as a loss: its gradient is 1, whatever comes from above."""
+    """The array itself, as a loss: its gradient is 1."""
     ...
 
 def matmul(a: Symbol = ..., b: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:

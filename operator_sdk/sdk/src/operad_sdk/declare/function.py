@@ -232,7 +232,7 @@ def _check_fills(declared: Declared, filled: Sequence[str]) -> None:
         return
     try:
         tree = parse_source(textwrap.dedent(inspect.getsource(declared.function)))
-    except (OSError, SyntaxError):  # no source to read, or a lambda in the midst of an expression
+    except (OSError, SyntaxError):  # no source to read, or a lambda inside an expression
         return
     function = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None)
     aliases = dict(declared.aliases)

@@ -3,7 +3,7 @@
 The nodes are walked from the results to the inputs. On the way each array's axes are known as *groups*: for
 each of its own axes the axes of the iteration space along which it runs, several where they were reshaped
 into one, none where its length is 1. So transposed, reshaped and repeated arrays cost no instruction: at an
-input the groups are its index map. What is no function of elements, of whole rows or of constants has no
+input the groups are its index map. What is not element-wise, of whole rows or of constants has no
 rule here, and no form.
 """
 
@@ -373,7 +373,7 @@ def _expect_rule(node: Node) -> None:
     form, function = node.step.primitive.form, node.step.primitive.function
     if not (function in RULES or function in _NAMED if form is None else hasattr(_Walk, f"_rule_{form}")):
         name = form or getattr(function, "__name__", str(function))
-        _refuse(f"numpy.{name} is no function of elements", node)
+        _refuse(f"numpy.{name} is not element-wise", node)
 
 
 def _type_of(arg: Any) -> Any:

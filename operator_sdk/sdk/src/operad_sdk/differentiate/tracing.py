@@ -287,7 +287,7 @@ class Traced(NDArrayOperatorsMixin):
         if Traced.is_program(args, options):
             return Traced.step(function, args, options)
         if next(dispatch.every(Traced, [inside, *options.values()]), None) is not None:
-            raise refusal(f"numpy.{function.__name__} of several arrays is no function of elements")
+            raise refusal(f"numpy.{function.__name__} of several arrays is not element-wise")
         return Primitive(function)(*values, **options)
 
     @staticmethod
