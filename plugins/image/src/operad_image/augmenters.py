@@ -1,7 +1,7 @@
 """Augmenters: changes of one image, often at random.
 
 An augmenter of this module computes on NumPy arrays, in `change`; called with an `NDArray` it gives one. A
-subclass of one's own defines either `change` or, as in MXNet, `__call__`.
+subclass of your own defines either `change` or, as in MXNet, `__call__`.
 
 Source: python/mxnet/image/image.py. Differs: a call gives a new array and leaves the old one as it is.
 """
