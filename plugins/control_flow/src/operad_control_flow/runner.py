@@ -30,7 +30,7 @@ from operad_control_flow.runs import Runs
 class Runner(Operator):
     """Computes with arrays. Subclasses say what; what they call runs at once.
 
-    Operators inside take turns at resources that are this your own: another operation may hold the device's.
+    Operators inside take turns at resources of its own: another operation may hold the device's.
     Each run draws one number from the device's generator, and theirs are seeded with it.
 
     Args:
