@@ -89,7 +89,7 @@ def test_why_says_why_an_operator_has_none():
     done = CliRunner().invoke(main, ["why", "argsort"])
     assert "Scalar form of forward\nnone: numpy.argsort is not element-wise" in done.stdout
     assert "\nat selection.py:" in done.stdout
-    assert 'np.argsort(rows, axis=-1, kind="stable")\ncure: use functions of elements' in done.stdout
+    assert 'np.argsort(rows, axis=-1, kind="stable")\ncure: use element-wise functions' in done.stdout
 
 
 def test_the_table_stands_between_its_markers():
