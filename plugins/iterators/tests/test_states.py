@@ -109,7 +109,7 @@ def test_the_state_of_other_data_is_refused() -> None:
 
 
 def test_the_state_of_a_shuffled_iterator_is_refused_by_one_in_order() -> None:
-    with pytest.raises(od.errors.FormatError, match="with shuffle, and this one has no shuffle"):
+    with pytest.raises(od.errors.FormatError, match="saved with shuffle; create the iterator with shuffle"):
         in_memory().load_state_dict(in_memory(shuffle=True).state_dict())
 
 

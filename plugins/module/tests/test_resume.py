@@ -126,7 +126,7 @@ def test_older_checkpoints_are_not_mixed_with_training_from_the_beginning(fit: A
 
 @pytest.mark.parametrize(
     ("resume", "message"),
-    [(True, "resume=True needs checkpoint="), ("nowhere", "no checkpoint with that prefix")],
+    [(True, "resume=True without checkpoint="), ("nowhere", "no checkpoint with that prefix")],
 )
 def test_going_on_from_nothing_is_an_error(fit: Any, resume: Any, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):

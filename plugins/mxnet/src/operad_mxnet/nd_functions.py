@@ -32,7 +32,10 @@ def split_points(length: int, indices_or_sections: Any) -> tuple[int, ...]:
     """
     if isinstance(indices_or_sections, int):
         if indices_or_sections < 1 or length % indices_or_sections:
-            raise ShapeError(f"split_v2: an axis of {length} has no {indices_or_sections} equal parts")
+            raise ShapeError(
+                f"split_v2: got {indices_or_sections} sections, expected a divisor of the axis's "
+                f"length, {length}; or give a tuple of positions"
+            )
         step = length // indices_or_sections
         return tuple(range(0, length, step)) if length else (0,) * indices_or_sections
     if isinstance(indices_or_sections, (tuple, list)):
