@@ -1,27 +1,27 @@
-"""Correlations in vector code as layers call them: images side by side in threads, and no work twice."""
+"""Correlations in vector code as layers call them: images or their pieces side by side in threads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import prod
+from math import gcd, prod
 from typing import Any, Final, final
 
 import numpy as np
 
 from operad_convolution.direct.across import AcrossWeightGradient
 from operad_convolution.direct.choice import forward_program, weight_program
-from operad_convolution.direct.copies import ForwardProgram
 from operad_convolution.direct.correlation import Correlation, by_data, forward
 from operad_convolution.direct.direct import WeightGradient
 from operad_convolution.direct.packing import Order, Packing, Weights
 from operad_convolution.direct.places import Places
+from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, OpContext
 from operad_sdk.vector import BoundKernel, has_team, team
 
 _PARTS: Final = 4
-"""Into how many parts images are cut; by shapes alone, so that sums round alike."""
+"""Into how many parts images are cut, whose gradients of the weights are added up."""
 _DIVIDED: Final = 1 << 15
 """Weights from which packing them, and adding up the parts of their gradient, is divided."""
 _ALIGNED: Final = 16
@@ -198,11 +198,18 @@ class DirectCorrelation:
         out: Array,
     ) -> None:
         images, target = np.ascontiguousarray(images), self._target(out)
-        kernel = program.bind(images, packed, bias if bias is None else np.ascontiguousarray(bias), target)
-        count = min(_PARTS, len(images))
-        width = self._width(op_ctx, count)
+        arrays = images, packed, bias if bias is None else np.ascontiguousarray(bias), target
+        batch, threads = len(images), op_ctx.num_threads
+        # As many pieces of each image as make parts that all threads get the same number of.
+        pieces = threads // gcd(batch, threads) if batch < 2 * threads else 1
+        if pieces > 1 and isinstance(program, ForwardProgram):
+            kernels = program.bind_pieces(pieces, *arrays)
+            units = len(kernels)
+        else:
+            kernels, units = [program.bind(*arrays)] * min(max(_PARTS, threads), batch), batch
+        width = self._width(op_ctx, len(kernels))
         scratch = op_ctx.requested[0].get_space((width, program.scratch_elements), self._dtype)
-        self._each_part(op_ctx, [kernel] * count, self._geometry.batch, scratch)
+        self._each_part(op_ctx, kernels, units, scratch)
         if target is not out:
             out[...] = target
 
