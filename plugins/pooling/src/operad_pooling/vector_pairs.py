@@ -12,7 +12,7 @@ from operad_pooling.pairs import clear_beside
 from operad_pooling.pairs_text import BYTES, PairsTable, PairsText
 from operad_sdk import Array, Cost, KernelCall, OpContext, Shape
 from operad_sdk.vector import BoundKernel, InVectorCode, Kernel, TableLayout
-from operad_sdk.vector.form_kernels import run_bound
+from operad_sdk.vector.form_calls import run_bound
 
 _FROM_SIZE: Final = 1 << 11
 """Elements from which a kernel pays for its compilation, once for all sizes."""

@@ -18,7 +18,7 @@ from operad_convolution.direct.places import Places
 from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, OpContext
-from operad_sdk.vector import BoundKernel, has_team, team
+from operad_sdk.vector import BoundKernel, KeptCalls, has_team, team
 
 _PARTS: Final = 4
 """Into how many parts images are cut, whose gradients of the weights are added up."""
@@ -61,6 +61,7 @@ class DirectCorrelation:
         self._packings: dict[tuple[bool, bool], Packing] = {}
         self._places: dict[bool, ForwardProgram | Places] = {}
         self._weights: list[WeightGradient | AcrossWeightGradient] = []
+        self._kept = KeptCalls()
 
     def pack(self, packing: Packing, weight: Array, out: Array) -> None:
         """Fill `out` with the weights as a part reads them."""
@@ -197,16 +198,21 @@ class DirectCorrelation:
         bias: Array | None,
         out: Array,
     ) -> None:
-        images, target = np.ascontiguousarray(images), self._target(out)
-        arrays = images, packed, bias if bias is None else np.ascontiguousarray(bias), target
-        batch, threads = len(images), op_ctx.num_threads
+        arrays = np.ascontiguousarray(images), packed, _without_gaps(bias), self._target(out)
+        batch, threads, target = len(images), op_ctx.num_threads, arrays[-1]
         # As many pieces of each image as make parts that all threads get the same number of.
         pieces = threads // gcd(batch, threads) if batch < 2 * threads else 1
-        if pieces > 1 and isinstance(program, ForwardProgram):
-            kernels = program.bind_pieces(pieces, *arrays)
-            units = len(kernels)
-        else:
-            kernels, units = [program.bind(*arrays)] * min(max(_PARTS, threads), batch), batch
+        is_cut = pieces > 1 and isinstance(program, ForwardProgram)
+
+        def bind() -> list[BoundKernel]:
+            if isinstance(program, ForwardProgram) and is_cut:
+                return program.bind_pieces(pieces, *arrays)
+            return [program.bind(*arrays)] * min(max(_PARTS, threads), batch)
+
+        is_plain = arrays[0] is images and arrays[2] is bias and target is out
+        given = images, packed, bias, out
+        kernels = self._kept.bound((program, threads), given, bind) if is_plain else bind()
+        units = len(kernels) if is_cut else batch
         width = self._width(op_ctx, len(kernels))
         scratch = op_ctx.requested[0].get_space((width, program.scratch_elements), self._dtype)
         self._each_part(op_ctx, kernels, units, scratch)
@@ -230,7 +236,9 @@ class DirectCorrelation:
         else:
             self._each_part(op_ctx, [kernel] * count, kernel.units, np.empty((width, 0), self._dtype))
 
-    def _each_part(self, op_ctx: OpContext, kernels: list[BoundKernel], units: int, scratch: Array) -> None:
+    def _each_part(
+        self, op_ctx: OpContext, kernels: Sequence[BoundKernel], units: int, scratch: Array
+    ) -> None:
         """Call each kernel with its part of the images or units, side by side in threads."""
         count = len(kernels)
 
@@ -241,3 +249,7 @@ class DirectCorrelation:
             team.divide(kernels[0].address, [kernel.table for kernel in kernels], units, scratch)
         else:
             op_ctx.parallel(part, count, len(scratch))
+
+
+def _without_gaps(array: Array | None) -> Array | None:
+    return None if array is None else np.ascontiguousarray(array)
