@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.operator import candidates
+from operad.operator import OpContext, candidates
 from operad_convolution import Convolution, Deconvolution
-from operad_convolution.direct import across, layer
+from operad_convolution.direct import across, layer, program
 from operad_convolution.direct import kernel as kernels
 from operad_convolution.direct import tiles as direct_tiles
 from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
 from operad_convolution.direct.correlation import by_data, forward
 from operad_convolution.direct.direct import Forward, WeightGradient
 from operad_convolution.direct.layer import DirectCorrelation
+from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.direct.tiles import (
     across_tile,
     forward_tile,
@@ -170,6 +171,7 @@ def test_results_do_not_depend_on_threads(kind, monkeypatch):
     for name, make in zip(("forward_program", "weight_program"), KINDS[kind], strict=True):
         monkeypatch.setattr(layer, name, make)
     monkeypatch.setattr(layer, "_DIVIDED", 1)
+    monkeypatch.setattr(program, "_PIECE_PRODUCTS", 1)
     sizes = Sizes(1, np.float32, stride=(2, 2), batch=5, filters=37)
     found = []
 
@@ -194,6 +196,39 @@ def test_results_do_not_depend_on_threads(kind, monkeypatch):
     for others in found[1:]:
         for one, other in zip(found[0], others, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pieces_of_an_image_have_the_bits_of_the_whole(dtype, kind, monkeypatch):
+    monkeypatch.setattr(layer, "forward_program", KINDS[kind][0])
+    monkeypatch.setattr(program, "_PIECE_PRODUCTS", 1)
+    cut, given = set(), ForwardProgram._piece
+
+    def piece(self, tiles, blocks):
+        for name, part, whole in (("tiles", tiles, self._tiles), ("blocks", blocks, self.order.blocks)):
+            if len(part) < len(whole):
+                cut.add(name if self._correlation.groups == 1 else f"{name} of groups")
+        return given(self, tiles, blocks)
+
+    monkeypatch.setattr(ForwardProgram, "_piece", piece)
+    for seed in range(12):
+        fixed = {"batch": 1 + seed % 3, "filters": (40, 3)[seed % 2], "groups": 1 + seed // 6}
+        fixed |= {"size": (18, 21)}
+        if seed % 4 > 1:  # windows that reach the whole image and no more
+            fixed |= {"stride": (1, 1), "pad": (0, 0), "kernel": (3, 2)}
+        sizes, found = Sizes(seed, dtype, **fixed), []
+        for threads, read in ((1, 0), (2, 0), (3, 1 << 30), (5, 0)):
+            monkeypatch.setattr(OpContext, "num_threads", property(lambda _, threads=threads: threads))
+            monkeypatch.setattr(program, "_READ", read)
+            direct = DirectCorrelation(sizes.geometry, np.dtype(dtype))
+            out, data_grad = (np.full(a.shape, np.nan, dtype) for a in (sizes.head, sizes.data))
+            direct.correlate(context(), five(sizes.data), five(sizes.weight), sizes.bias, five(out))
+            direct.data_gradient(context(), five(sizes.weight), five(sizes.head), None, five(data_grad))
+            found.append(out.tobytes() + data_grad.tobytes())
+        assert len(set(found)) == 1, sizes.geometry
+    assert cut == {"tiles", "blocks", "tiles of groups", "blocks of groups"}
 
 
 @pytest.mark.parametrize("lanes", LANES.values())
@@ -226,10 +261,10 @@ def test_every_tap_adds_to_one_part_of_the_gradient_by_data():
 def test_tiles_pass_over_rows_of_taps_that_see_only_zeros():
     sizes = (20, 7, 1, (12, 12), (8, 8), (5, 5), (1, 1), (1, 1), (0, 0))
     ((_, adjoint),) = by_data(forward(*sizes))
-    program = Forward(adjoint, np.dtype(np.float32), False)
+    made = Forward(adjoint, np.dtype(np.float32), False)
     _, tiles, _ = forward_tile(adjoint, LANES[4])
     seen = [rows_seen(adjoint, places) for places in tiles]
-    assert program._tap_rows == 5
+    assert made._tap_rows == 5
     assert (0, 5) in seen
     assert len(set(seen)) > 2
     rows = [tap.row for tap in adjoint.taps[::5]]
@@ -268,7 +303,7 @@ def test_which_kernel_is_taken(monkeypatch):
     assert "three spatial axes" in taken((8, 16, 8, 8, 8), kernel=(3, 3, 3), num_filter=16)
     assert taken((8, 16, 32, 32), kernel=(1, 1), num_filter=16) is None
     assert "one product of matrices" in taken((64, 1024, 1, 1), kernel=(1, 1), num_filter=64)
-    assert "too large to be copied" in taken((2, 64, 256, 256), kernel=(1, 1), num_filter=16)
+    assert taken((2, 64, 256, 256), kernel=(1, 1), num_filter=16) is None
     assert "not worth a compilation" in taken((1, 1, 5, 5), kernel=(3, 3), num_filter=1)
     monkeypatch.setenv("OPERAD_VECTOR", "off")
     assert "OPERAD_VECTOR is off" in taken((8, 16, 32, 32), kernel=(3, 3), num_filter=16)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from operad.operator import OpContext
-from operad_convolution.direct import layer
+from operad_convolution.direct import layer, program
 from operad_convolution.direct.layer import DirectCorrelation
 from operator_sdk.sdk.tests.vector.guarded import guarded
 from operator_sdk.sdk.tests.vector_code import require_vector_code
@@ -59,6 +59,7 @@ def expect_same_bits(seed, dtype, kind, threads, monkeypatch, **fixed):
     for name, make in zip(("forward_program", "weight_program"), KINDS[kind], strict=True):
         monkeypatch.setattr(layer, name, make)
     monkeypatch.setattr(OpContext, "num_threads", property(lambda _: threads))
+    monkeypatch.setattr(program, "_PIECE_PRODUCTS", 1)
     sizes, rng = Sizes(seed, dtype, **fixed), np.random.default_rng(seed)
     for name in ("data", "weight", "head"):
         setattr(sizes, name, with_special_numbers(rng, getattr(sizes, name)))

@@ -219,7 +219,7 @@ class Threads:
 
 
 def test_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr("operad_sdk.vector.form_kernels.has_team", lambda: False)
+    monkeypatch.setattr("operad_sdk.vector.form_calls.has_team", lambda: False)
     arrays, threads = arrays_of(2048, 256), Threads()
     stacks = [np.stack([array] * 4) for array in arrays]
     for op, given in ((Mix, arrays), (Stacks, stacks)):

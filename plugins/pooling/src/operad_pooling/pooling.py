@@ -8,6 +8,7 @@ from typing import Any, Final
 from operad_pooling.examples import PARAMS, pooled_shapes
 from operad_pooling.fold import divisor, fold_max, fold_sum, spread, spread_to_first
 from operad_pooling.pairs import pool_pairs, spread_pairs
+from operad_pooling.vector_pairs import IN_VECTORS, pool_in_vectors, spread_in_vectors
 from operad_pooling.windows import Axis
 from operad_sdk import (
     Array,
@@ -234,6 +235,10 @@ class Pooling(OperatorProperty):
 
     def _divisor(self, xp: Any, axes: Sequence[Axis], like: Array) -> Any:
         return divisor(xp, axes, self.count_include_pad is not False, like.ndim, like.dtype)
+
+
+Pooling.kernel("forward", name="max_in_vectors", **IN_VECTORS)(pool_in_vectors)
+Pooling.kernel("data_grad", name="max_gradient_in_vectors", **IN_VECTORS)(spread_in_vectors)
 
 
 @operator("Pooling_v1")

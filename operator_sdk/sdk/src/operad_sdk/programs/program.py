@@ -22,7 +22,7 @@ from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot, Step
 from operad_sdk.sums import PREFIXES_IN_VECTORS, blocked_cumsum
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.cost_rule import Estimates
-from operad_sdk.vector.form_kernels import run_bound
+from operad_sdk.vector.form_calls import run_bound
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
 

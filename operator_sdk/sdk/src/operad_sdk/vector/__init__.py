@@ -11,6 +11,7 @@ from operad_sdk.vector.bounds import words_address as words_address
 from operad_sdk.vector.compiled import CompiledForm as CompiledForm
 from operad_sdk.vector.compiled import compiled as compiled
 from operad_sdk.vector.condition import InVectorCode as InVectorCode
+from operad_sdk.vector.kept_calls import KeptCalls as KeptCalls
 from operad_sdk.vector.layout import BoundKernel as BoundKernel
 from operad_sdk.vector.layout import Kernel as Kernel
 from operad_sdk.vector.layout import TableLayout as TableLayout

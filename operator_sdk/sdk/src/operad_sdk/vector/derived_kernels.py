@@ -39,7 +39,8 @@ from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.by_mode import ByMode
 from operad_sdk.vector.compiled import CompiledForm, compiled, walk_of
 from operad_sdk.vector.cost_rule import Estimates, estimates
-from operad_sdk.vector.form_kernels import PART_ELEMENTS, FormOperator, cost_of_arrays, pooled, run_form
+from operad_sdk.vector.form_calls import PART_ELEMENTS, run_form
+from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays, pooled
 from operad_sdk.vector.joined import Joined, Specs, joined_kernel
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError

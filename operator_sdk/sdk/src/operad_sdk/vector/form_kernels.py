@@ -25,25 +25,21 @@ from operad.operator import (
     OpReq,
     ScalarForm,
     Shape,
-    assign,
     moved_bytes,
 )
 from operad_sdk.form_kernels import View
-from operad_sdk.vector.addresses import data_address, overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled, walk_of
+from operad_sdk.vector.form_calls import PART_ELEMENTS, BoundForm, Target, assign_outs, bind_form, run_bound
+from operad_sdk.vector.kept_calls import KeptCalls
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.signature import Signature, form_of, number_forms
-from operad_sdk.vector.team import has_team, team
+from operad_sdk.vector.team import has_team
 
 if TYPE_CHECKING:
     from operad_sdk.declare.number_forms import NumberForms
 
-PART_ELEMENTS: Final = 1 << 15
-"""Elements that are worth handing to another thread."""
-_PARTS_OF_A_THREAD: Final = 2
-"""Parts for each thread: where one is slow, another takes more of them."""
 _LOCKED_US: Final = 10.0
 """Estimated time up to which a small call may hold the engine's lock."""
 _LOOPS: Final = 0.04
@@ -57,9 +53,6 @@ _HERE: Final = OpContext(cpu(), is_train=True)
 
 SLOW: Final = frozenset(("atan2", "power", "log2", "log10", "erfc", "gamma"))
 """Functions that LLVM leaves to the C library, element by element, or for which NumPy has tables."""
-
-
-Target = tuple[NDArray[Any] | None, OpReq]
 
 
 def cost_of_arrays(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> Cost:
@@ -102,6 +95,8 @@ class FormOperator(Operator):
         self._quick = self._quick_call(self._compiled, prop, self._signature.specs)
         self._quick_apart = self._quick or self._quick_call(self._compiled, None, self._signature.specs)
         self._is_direct = self._quick is not None and part == FORWARD and self._signature.is_plain
+        self._kept = KeptCalls()
+        self._elements = max(prod(shape) for shape, _ in self._signature.specs)
         self._set_numbers(numbers)
         if self._forms is not None and part == FORWARD:
             self._of_values = _CallsOfValues(self, self._forms, self._made_of)
@@ -236,8 +231,18 @@ class FormOperator(Operator):
         self._compute(op_ctx, [*given, *self.numbers], [(arrays.in_grad[position], arrays.req[position])])
 
     def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
-        specs = self._signature.specs[len(given) :]
-        run_form(self._compiled, op_ctx, self._viewed(given), targets, specs)
+        found: list[BoundForm] = []
+
+        def bind() -> list[BoundKernel]:
+            specs = self._signature.specs[len(given) :]
+            found.append(bind_form(self._compiled, self._viewed(given), targets, specs))
+            return [found[0].kernel] if found[0].is_plain else []
+
+        requests = tuple([request for _, request in targets])
+        kernels = self._kept.bound(requests, [*given, *[target for target, _ in targets]], bind)
+        run_bound(op_ctx, found[0].kernel if found else kernels[0], self._elements)
+        if found:
+            assign_outs(targets, found[0].outs)
 
 
 @final
@@ -305,70 +310,3 @@ def _with_last(function: ArrayCall, last: Sequence[Any]) -> ArrayCall:
 def _call_last(*args: Any) -> None:
     """Call the last argument with all others."""
     args[-1](*args[:-1])
-
-
-def run_form(
-    form: CompiledForm,
-    op_ctx: OpContext,
-    given: list[Any],
-    targets: Sequence[Target],
-    specs: Sequence[tuple[Shape, DType]],
-) -> None:
-    """Compute a form on the threads of an operation.
-
-    Args:
-        given: Its inputs.
-        targets: For each result where it goes, and the request.
-        specs: Shape and type of each result.
-    """
-    # What is not wanted, or is added, is written beside.
-    outs = [
-        np.empty(*spec) if target is None or request in (OpReq.NULL, OpReq.ADD) else target
-        for (target, request), spec in zip(targets, specs, strict=True)
-    ]
-    try:
-        layout = form.layout([*given, *outs])
-    except NoVectorCodeError:  # of strides that nothing asked for has
-        given = [np.ascontiguousarray(array) for array in given]
-        outs = [np.empty(*spec) for spec in specs]
-        layout = form.layout([*given, *outs])
-    spans = list(map(span, given))
-    for number, out in enumerate(outs):
-        near = overlaps(out, spans)
-        if not all((i, number) in layout.shares and _is_same(given[i], out) for i in near):
-            outs[number] = np.empty(*specs[number])
-            layout = form.layout([*given, *outs])
-    run_bound(op_ctx, BoundKernel(layout, [*given, *outs]), max(array.size for array in (*given, *outs)))
-    for (target, request), out in zip(targets, outs, strict=True):
-        if target is not None and out is not target:
-            assign(target, request, out)
-
-
-def run_bound(op_ctx: OpContext, bound: BoundKernel, elements: int) -> None:
-    """Compute all rows of a kernel on the threads of an operation.
-
-    Args:
-        elements: Of the largest array.
-    """
-    # A row is computed alike in any part.
-    threads = op_ctx.num_threads
-    count = max(1, min(bound.units, elements // PART_ELEMENTS, _PARTS_OF_A_THREAD * threads))
-    if threads == 1 or count == 1:
-        bound.run()
-    elif has_team():
-        team.run(bound, count, threads)
-    else:
-
-        def part(number: int, _: int) -> None:
-            bound.run(bound.units * number // count, bound.units * (number + 1) // count)
-
-        op_ctx.parallel(part, count, threads)
-
-
-def _is_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    return (data_address(one), one.shape, one.strides, one.dtype) == (
-        data_address(other),
-        other.shape,
-        other.strides,
-        other.dtype,
-    )

@@ -117,6 +117,12 @@ class BoundKernel:
         self.units = layout.units
         self.scratch_bytes = layout.scratch_bytes
 
+    def release(self, arrays: Sequence[NDArray[Any]]) -> None:
+        """Hold nothing of these arrays any more, nor views of them: the caller does."""
+        self._arrays = [
+            one for one in self._arrays if not any(np.may_share_memory(one, each) for each in arrays)
+        ]
+
     def run(self, first: int = 0, last: int | None = None, scratch: NDArray[Any] | None = None) -> None:
         """Compute the rows, or columns, from `first` to `last`.
 

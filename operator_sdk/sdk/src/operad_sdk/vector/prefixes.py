@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from operad.operator import Array, OpContext
-from operad_sdk.vector.form_kernels import run_bound
+from operad_sdk.vector.form_calls import run_bound
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
 from operad_sdk.vector.writer import KERNEL_PARAMETERS, NAME, Values, Writer
 

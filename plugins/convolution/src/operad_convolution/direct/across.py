@@ -12,13 +12,13 @@ from operad_convolution.direct.across_text import AcrossText, AcrossTile
 from operad_convolution.direct.across_weight_text import AcrossWeightText
 from operad_convolution.direct.copies import (
     SLACK,
-    ForwardProgram,
     copied_elements,
     image_layout,
     position_offsets,
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.packing import Block, Order
+from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.direct.sums_text import AcrossSumsText
 from operad_convolution.direct.tables import AcrossSumsTable, AcrossSumsUnit, AcrossWeightTable, TileOutput
 from operad_convolution.direct.tiles import Seen, across_tile, offsets, products_seen
@@ -27,9 +27,10 @@ from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, words_add
 
 @lru_cache(maxsize=1024)
 def _forward_kernel(
-    kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool, seen: Seen | None
+    kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool, is_copied: bool, seen: Seen | None
 ) -> Kernel:
-    return Kernel(AcrossText(kind, tile, taps, parts, has_bias, seen).text, "correlation, filters in vectors")
+    text = AcrossText(kind, tile, taps, parts, has_bias, is_copied, seen).text
+    return Kernel(text, "correlation, filters in vectors")
 
 
 @lru_cache(maxsize=1024)
@@ -56,7 +57,8 @@ class AcrossForward(ForwardProgram):
         places = [(row, column) for row in range(rows) for column in range(columns)]
         tile, _ = across_tile(filters, len(places), 1, lanes)
         seen = products_seen(correlation) if tile.numbers == len(places) else None
-        kernel = _forward_kernel(dtype.name, tile, taps, correlation.stride[1], has_bias, seen)
+        apart, is_copied = correlation.stride[1], not correlation.is_inside
+        kernel = _forward_kernel(dtype.name, tile, taps, apart, has_bias, is_copied, seen)
         per, count = tile.numbers, len(places)
         places += [places[-1]] * (-count % per)
         down = correlation.stride[0] * correlation.row_columns
@@ -77,7 +79,7 @@ class AcrossForward(ForwardProgram):
             for number, (group, first) in enumerate(places_of_blocks)
         ]
         order = Order(blocks, channels, taps)
-        super().__init__(kernel, correlation, size, has_bias, filters, tiles, order)
+        super().__init__(kernel, correlation, size, has_bias, 1, tiles, slice(0, per), order)
 
 
 @final

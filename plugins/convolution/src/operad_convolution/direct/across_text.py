@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple, final
 
-from operad_convolution.direct.images import BYTES, clear, copy, image_words, output
+from operad_convolution.direct.images import BYTES, image_reader, image_words, output
 from operad_convolution.direct.tables import ForwardTable, TileOutput
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Words, Writer
 
@@ -45,6 +45,7 @@ class AcrossText:
         taps: int,
         parts: int,
         has_bias: bool,
+        is_copied: bool,
         seen: Sequence[Sequence[int]] | None = None,
     ) -> None:
         """Write it.
@@ -52,6 +53,7 @@ class AcrossText:
         Args:
             taps: Elements of a filter in one channel.
             parts: Those of a copied row.
+            is_copied: As `ForwardText` has it.
             seen: For each pixel the taps that see more than zeros, if one tile has all pixels.
         """
         self._kind, self._tile, self._taps, self._has_bias = kind, tile, taps, has_bias
@@ -65,12 +67,12 @@ class AcrossText:
         self._channels, self._tiles = words("channels"), words("tiles")
         tap_words, self._tile_words = words.pointer("tap_offsets"), words.pointer("tile_offsets")
         self._offsets = [code.word(tap_words, i) for i in range(taps)]
-        clear(code, kind, "%scratch", self._image.zeros)
+        read_image = image_reader(code, kind, self._image, self._parts, is_copied)
 
         def one_image(number: str, _: Values) -> Values:
-            copy(code, kind, self._image, self._parts, number, "%scratch")
+            source = read_image(number)
             target = code.address(out, code.multiply(out_image, number))
-            begin = [("ptr", each) for each in ("%scratch", weights, bias, target)]
+            begin = [("ptr", each) for each in (source, weights, bias, target)]
             code.loop("0", groups, 1, begin, lambda _, values: self._group(*values))
             return []
 

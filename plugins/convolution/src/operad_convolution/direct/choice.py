@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
-from operad_convolution.direct.copies import ForwardProgram
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.direct import Forward, WeightGradient
+from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.direct.tiles import (
     across_tile,
     forward_tile,

@@ -65,6 +65,11 @@ class Correlation:
         self.reach = before[0] + behind[0], before[1] + behind[1]
 
     @property
+    def is_inside(self) -> bool:
+        """Whether windows reach all of the image and nothing beside it, so that a copy would be no other."""
+        return self.stride == (1, 1) and self.before == (0, 0) and self.reach == self.size
+
+    @property
     def part_columns(self) -> int:
         """Columns of each part of a row."""
         return -(-self.reach[1] // self.stride[1])

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from operad_convolution.direct.copies import (
     SLACK,
-    ForwardProgram,
     copied_elements,
     image_layout,
     position_offsets,
@@ -19,8 +18,9 @@ from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.forward_text import ForwardText
 from operad_convolution.direct.images import Tile
 from operad_convolution.direct.packing import Block, Order
+from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.direct.sums_text import SumsText
-from operad_convolution.direct.tables import SumsTable, SumsUnit, WeightTable
+from operad_convolution.direct.tables import SumsTable, SumsUnit, TapRows, WeightTable
 from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, rows_seen, weight_tile
 from operad_convolution.direct.weight_text import WeightText
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, words_address
@@ -28,11 +28,10 @@ from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, words_add
 
 @lru_cache(maxsize=1024)
 def _forward_kernel(
-    kind: str, tile: Tile, rest: int, taps: int, tap_rows: int, parts: int, has_bias: bool
+    kind: str, tile: Tile, rest: int, taps: int, tap_rows: int, parts: int, has_bias: bool, is_copied: bool
 ) -> Kernel:
-    return Kernel(
-        ForwardText(kind, tile, rest, taps, tap_rows, parts, has_bias).text, "correlation, pixels in vectors"
-    )
+    text = ForwardText(kind, tile, rest, taps, tap_rows, parts, has_bias, is_copied).text
+    return Kernel(text, "correlation, pixels in vectors")
 
 
 @lru_cache(maxsize=1024)
@@ -61,8 +60,10 @@ class Forward(ForwardProgram):
         rows = len({tap.row for tap in taps})
         share = sum(ends.end - ends.first for ends in seen) / (rows * len(tiles))
         self._tap_rows = rows if share < _ROWS_PAY else 0
-        rest, apart = filters % tile.filters, correlation.stride[1]
-        kernel = _forward_kernel(dtype.name, tile, rest, len(taps), self._tap_rows, apart, has_bias)
+        rest, apart, is_copied = filters % tile.filters, correlation.stride[1], not correlation.is_inside
+        kernel = _forward_kernel(
+            dtype.name, tile, rest, len(taps), self._tap_rows, apart, has_bias, is_copied
+        )
         stride = correlation.stride[0] * correlation.row_columns
         words = np.array([
             [
@@ -79,7 +80,9 @@ class Forward(ForwardProgram):
             for first in range(0, filters, per)
         ]
         order = Order(blocks, channels, len(taps), self._tap_rows or 1)
-        super().__init__(kernel, correlation, size, has_bias, filters // per, words, order)
+        before = len(TapRows._fields) if self._tap_rows else 0
+        reads = slice(before, before + tile.vectors * tile.runs)
+        super().__init__(kernel, correlation, size, has_bias, per, words, reads, order)
 
 
 @final

@@ -8,8 +8,7 @@ from typing import Final, final
 from operad_convolution.direct.images import (
     BYTES,
     Tile,
-    clear,
-    copy,
+    image_reader,
     image_words,
     output,
     pixels,
@@ -32,7 +31,15 @@ class ForwardText:
     """
 
     def __init__(
-        self, kind: str, tile: Tile, rest: int, taps: int, tap_rows: int, parts: int, has_bias: bool
+        self,
+        kind: str,
+        tile: Tile,
+        rest: int,
+        taps: int,
+        tap_rows: int,
+        parts: int,
+        has_bias: bool,
+        is_copied: bool,
     ) -> None:
         """Write it.
 
@@ -41,6 +48,7 @@ class ForwardText:
             taps: Elements of a filter in one channel.
             tap_rows: In so many rows, of which tiles pass some over; 0: every tile goes through all taps.
             parts: Columns between neighbouring windows.
+            is_copied: Whether windows need the room of a copy; else tiles read the image itself.
         """
         self._kind, self._tile, self._taps, self._has_bias = kind, tile, taps, has_bias
         self._tap_rows = tap_rows
@@ -49,35 +57,36 @@ class ForwardText:
         self._image, self._parts, words = image_words(code, parts, ForwardTable._fields)
         weights, bias, out = words.pointer("weight"), words.pointer("bias"), output(code, words)
         out_image, self._out_channel = words("out_image"), words("out_channel")
-        groups, blocks = words("groups"), words("filters")
+        groups, blocks, rests = words("groups"), words("filters"), words("rests")
         self._channels, self._tiles = words("channels"), words("tiles")
         self._tap_words, self._tile_words = words.pointer("tap_offsets"), words.pointer("tile_offsets")
         self._offsets = [code.word(self._tap_words, i) for i in range(taps // (tap_rows or 1))]
         if tap_rows:  # of a row, from its first
             self._offsets = [code.value(f"sub i64 {each}, {self._offsets[0]}") for each in self._offsets]
-        # Borders are cleared once: the copies of all images write between them alone.
-        clear(code, kind, "%scratch", self._image.zeros)
+
+        read_image = image_reader(code, kind, self._image, self._parts, is_copied)
 
         def one_image(number: str, _: Values) -> Values:
-            copy(code, kind, self._image, self._parts, number, "%scratch")
+            source = read_image(number)
             target = code.address(out, code.multiply(out_image, number))
-            begin = [("ptr", each) for each in ("%scratch", weights, bias, target)]
-            code.loop("0", groups, 1, begin, lambda _, values: self._group(values, blocks, rest))
+            begin = [("ptr", each) for each in (source, weights, bias, target)]
+            code.loop("0", groups, 1, begin, lambda _, values: self._group(values, blocks, rest, rests))
             return []
 
         code.loop("%first", "%last", 1, [], one_image)
         self.text: Final = code.module()
 
-    def _group(self, values: Values, blocks: str, rest: int) -> Values:
+    def _group(self, values: Values, blocks: str, rest: int, rests: str) -> Values:
         """The filters of a group, block by block; gives where the next group's image, weights, ... are."""
         code, (source, *others) = self._code, values
-        begin = [("ptr", each) for each in others]
-        others = code.loop(
-            "0", blocks, 1, begin, lambda _, values: self._block(self._tile.filters, source, *values)
-        )
-        if rest:
-            others = self._block(rest, source, *others)
+        for count, filters in ((blocks, self._tile.filters), *([(rests, rest)] if rest else [])):
+            others = self._blocks(count, filters, source, others)
         return [code.address(source, code.multiply(self._channels, self._image.copied_channel)), *others]
+
+    def _blocks(self, count: str, filters: int, source: str, others: Values) -> Values:
+        """So many blocks of some filters."""
+        begin = [("ptr", each) for each in others]
+        return self._code.loop("0", count, 1, begin, lambda _, values: self._block(filters, source, *values))
 
     def _block(self, filters: int, source: str, weight: str, bias: str, target: str) -> Values:
         """Some filters; gives where the next ones' weights, bias and output are."""

@@ -1,9 +1,9 @@
 """Common parts of kernels of correlations: tables, images and vectors of pixels, as text of LLVM.
 
-A kernel takes one image after another. It copies the image to scratch memory, where windows have room, and
-then computes tile after tile, whose sums stay in registers. Where everything lies is said by a table, so
-that a kernel serves images of all sizes. A vector holds pixels of one row, or of `runs` rows or pieces of
-rows.
+A kernel takes one image after another. It copies the image to scratch memory, where windows have room, unless
+they need none, and then computes tile after tile, whose sums stay in registers. Where everything lies is said
+by a table, so that a kernel serves images of all sizes. A vector holds pixels of one row, or of `runs` rows
+or pieces of rows.
 """
 
 from __future__ import annotations
@@ -86,6 +86,22 @@ def copy(code: Writer, kind: str, image: Image, parts: list[Part], number: str, 
         return []
 
     code.loop("0", image.channels, 1, [], channel)
+
+
+def image_reader(
+    code: Writer, kind: str, image: Image, parts: list[Part], is_copied: bool
+) -> Callable[[str], str]:
+    """Function that gives the address at which tiles read an image: of its copy, or its own."""
+    if not is_copied:
+        return lambda number: code.address(image.data, code.multiply(image.stride, number))
+    # Borders are cleared once: the copies of all images write between them alone.
+    clear(code, kind, "%scratch", image.zeros)
+
+    def copied(number: str) -> str:
+        copy(code, kind, image, parts, number, "%scratch")
+        return "%scratch"
+
+    return copied
 
 
 @final

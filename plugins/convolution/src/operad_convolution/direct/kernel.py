@@ -13,8 +13,6 @@ from operad_convolution.direct.layer import DirectCorrelation, direct_correlatio
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, DType, KernelCall, OpContext, Prepared, Shape
 
-COPIED_FOR_PRODUCTS: Final = 1 << 20
-"""Elements up to which an image is copied where kernels are of one element: they stay in the last cache."""
 FROM_PRODUCTS: Final = 1 << 20
 """Products from which the kernels are worth their compilation, 0.05 s each where no process did it before."""
 
@@ -46,12 +44,9 @@ def refusal(call: KernelCall, is_large: bool) -> str | None:
         return "there is nothing to compute"
     if geometry.size[0] != 1 or geometry.kernel[0] != 1 or geometry.pad[0]:
         return "there are three spatial axes, expected one or two"
-    pixels, is_product = prod(geometry.size), geometry.kernel == geometry.stride == (1, 1, 1)
     # mutant: 1 becomes 2: equivalent, because it decides between two ways to the same
-    if is_product and pixels == 1:
+    if geometry.kernel == geometry.stride == geometry.size == (1, 1, 1):
         return "it is one product of matrices"
-    if is_product and geometry.channels * pixels > COPIED_FOR_PRODUCTS:
-        return "images are too large to be copied for one product with each element"
     products = prod(
         (geometry.batch, *geometry.out, geometry.filters, geometry.group_channels, *geometry.kernel)
     )

@@ -1,27 +1,27 @@
-"""Correlations in vector code as layers call them: images side by side in threads, and no work twice."""
+"""Correlations in vector code as layers call them: images or their pieces side by side in threads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import prod
+from math import gcd, prod
 from typing import Any, Final, final
 
 import numpy as np
 
 from operad_convolution.direct.across import AcrossWeightGradient
 from operad_convolution.direct.choice import forward_program, weight_program
-from operad_convolution.direct.copies import ForwardProgram
 from operad_convolution.direct.correlation import Correlation, by_data, forward
 from operad_convolution.direct.direct import WeightGradient
 from operad_convolution.direct.packing import Order, Packing, Weights
 from operad_convolution.direct.places import Places
+from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, OpContext
-from operad_sdk.vector import BoundKernel, has_team, team
+from operad_sdk.vector import BoundKernel, KeptCalls, has_team, team
 
 _PARTS: Final = 4
-"""Into how many parts images are cut; by shapes alone, so that sums round alike."""
+"""Into how many parts images are cut, whose gradients of the weights are added up."""
 _DIVIDED: Final = 1 << 15
 """Weights from which packing them, and adding up the parts of their gradient, is divided."""
 _ALIGNED: Final = 16
@@ -61,6 +61,7 @@ class DirectCorrelation:
         self._packings: dict[tuple[bool, bool], Packing] = {}
         self._places: dict[bool, ForwardProgram | Places] = {}
         self._weights: list[WeightGradient | AcrossWeightGradient] = []
+        self._kept = KeptCalls()
 
     def pack(self, packing: Packing, weight: Array, out: Array) -> None:
         """Fill `out` with the weights as a part reads them."""
@@ -197,12 +198,24 @@ class DirectCorrelation:
         bias: Array | None,
         out: Array,
     ) -> None:
-        images, target = np.ascontiguousarray(images), self._target(out)
-        kernel = program.bind(images, packed, bias if bias is None else np.ascontiguousarray(bias), target)
-        count = min(_PARTS, len(images))
-        width = self._width(op_ctx, count)
+        arrays = np.ascontiguousarray(images), packed, _without_gaps(bias), self._target(out)
+        batch, threads, target = len(images), op_ctx.num_threads, arrays[-1]
+        # As many pieces of each image as make parts that all threads get the same number of.
+        pieces = threads // gcd(batch, threads) if batch < 2 * threads else 1
+        is_cut = pieces > 1 and isinstance(program, ForwardProgram)
+
+        def bind() -> list[BoundKernel]:
+            if isinstance(program, ForwardProgram) and is_cut:
+                return program.bind_pieces(pieces, *arrays)
+            return [program.bind(*arrays)] * min(max(_PARTS, threads), batch)
+
+        is_plain = arrays[0] is images and arrays[2] is bias and target is out
+        given = images, packed, bias, out
+        kernels = self._kept.bound((program, threads), given, bind) if is_plain else bind()
+        units = len(kernels) if is_cut else batch
+        width = self._width(op_ctx, len(kernels))
         scratch = op_ctx.requested[0].get_space((width, program.scratch_elements), self._dtype)
-        self._each_part(op_ctx, [kernel] * count, self._geometry.batch, scratch)
+        self._each_part(op_ctx, kernels, units, scratch)
         if target is not out:
             out[...] = target
 
@@ -223,7 +236,9 @@ class DirectCorrelation:
         else:
             self._each_part(op_ctx, [kernel] * count, kernel.units, np.empty((width, 0), self._dtype))
 
-    def _each_part(self, op_ctx: OpContext, kernels: list[BoundKernel], units: int, scratch: Array) -> None:
+    def _each_part(
+        self, op_ctx: OpContext, kernels: Sequence[BoundKernel], units: int, scratch: Array
+    ) -> None:
         """Call each kernel with its part of the images or units, side by side in threads."""
         count = len(kernels)
 
@@ -234,3 +249,7 @@ class DirectCorrelation:
             team.divide(kernels[0].address, [kernel.table for kernel in kernels], units, scratch)
         else:
             op_ctx.parallel(part, count, len(scratch))
+
+
+def _without_gaps(array: Array | None) -> Array | None:
+    return None if array is None else np.ascontiguousarray(array)

@@ -10,9 +10,10 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad_convolution.direct.copies import SLACK, ForwardProgram
+from operad_convolution.direct.copies import SLACK
 from operad_convolution.direct.correlation import Correlation, Pair
 from operad_convolution.direct.places_text import PlacesPattern, PlacesText
+from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.direct.tables import Place, PlacesCall, PlacesRow, PlacesTable
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 

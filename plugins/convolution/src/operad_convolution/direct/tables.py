@@ -17,13 +17,14 @@ Part = namedtuple("Part", "first column length")
 
 ForwardTable = namedtuple(
     "ForwardTable",
-    "weight bias out is_in_scratch out_image out_channel groups filters channels tiles tap_offsets "
-    "tile_offsets",
+    "weight bias out is_in_scratch out_image out_channel groups filters rests channels tiles "
+    "tap_offsets tile_offsets",
 )
 """Correlation, behind the image.
 
 The output may be counted from scratch memory. Filters and channels are those of a group, in `ForwardText`
-whole blocks of filters. Offsets are addresses of arrays, those of taps from a copied channel on.
+whole blocks of filters, beside `rests` of those that are left over. Offsets are addresses of arrays, those of
+taps from a copied channel on.
 """
 TapRows = namedtuple("TapRows", "first end")
 """Rows of taps of which a tile of `ForwardText` sees more than zeros; its offsets follow."""

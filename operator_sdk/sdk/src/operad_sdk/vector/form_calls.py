@@ -1,0 +1,123 @@
+"""Calls of forms with arrays: where results go, what is copied, and in how many parts rows are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from operad.dtypes import DType
+from operad.operator import OpContext, OpReq, Shape, assign
+from operad_sdk.vector.addresses import data_address, overlaps, span
+from operad_sdk.vector.compiled import CompiledForm
+from operad_sdk.vector.layout import BoundKernel
+from operad_sdk.vector.primitives import NoVectorCodeError
+from operad_sdk.vector.team import has_team, team
+
+PART_ELEMENTS: Final = 1 << 15
+"""Elements that are worth handing to another thread."""
+_PARTS_OF_A_THREAD: Final = 2
+"""Parts for each thread: where one is slow, another takes more of them."""
+
+Target = tuple[NDArray[Any] | None, OpReq]
+
+
+def run_form(
+    form: CompiledForm,
+    op_ctx: OpContext,
+    given: list[Any],
+    targets: Sequence[Target],
+    specs: Sequence[tuple[Shape, DType]],
+) -> None:
+    """Compute a form on the threads of an operation.
+
+    Args:
+        given: Its inputs.
+        targets: For each result where it goes, and the request.
+        specs: Shape and type of each result.
+    """
+    found = bind_form(form, given, targets, specs)
+    run_bound(op_ctx, found.kernel, max(array.size for array in (*given, *found.outs)))
+    assign_outs(targets, found.outs)
+
+
+@final
+class BoundForm(NamedTuple):
+    """A form's kernel with arrays.
+
+    Attributes:
+        outs: Its results.
+        is_plain: Whether its arrays are those that were given, or results that nobody wants.
+    """
+
+    kernel: BoundKernel
+    outs: list[NDArray[Any]]
+    is_plain: bool
+
+
+def bind_form(
+    form: CompiledForm, given: list[Any], targets: Sequence[Target], specs: Sequence[tuple[Shape, DType]]
+) -> BoundForm:
+    """A form's kernel with arrays; arguments as those of `run_form`."""
+    # What is not wanted, or is added, is written beside.
+    outs = [
+        np.empty(*spec) if target is None or request in (OpReq.NULL, OpReq.ADD) else target
+        for (target, request), spec in zip(targets, specs, strict=True)
+    ]
+    is_plain = True
+    try:
+        layout = form.layout([*given, *outs])
+    except NoVectorCodeError:  # of strides that nothing asked for has
+        is_plain, given = False, [np.ascontiguousarray(array) for array in given]
+        outs = [np.empty(*spec) for spec in specs]
+        layout = form.layout([*given, *outs])
+    spans = list(map(span, given))
+    for number, out in enumerate(outs):
+        near = overlaps(out, spans)
+        if not all((i, number) in layout.shares and _is_same(given[i], out) for i in near):
+            outs[number] = np.empty(*specs[number])
+            layout = form.layout([*given, *outs])
+    is_plain = is_plain and all(
+        target is None or target is out or request is OpReq.NULL
+        for (target, request), out in zip(targets, outs, strict=True)
+    )
+    return BoundForm(BoundKernel(layout, [*given, *outs]), outs, is_plain)
+
+
+def assign_outs(targets: Sequence[Target], outs: Sequence[NDArray[Any]]) -> None:
+    """Bring results to where they go, unless they were written there."""
+    for (target, request), out in zip(targets, outs, strict=True):
+        if target is not None and out is not target:
+            assign(target, request, out)
+
+
+def run_bound(op_ctx: OpContext, bound: BoundKernel, elements: int) -> None:
+    """Compute all rows of a kernel on the threads of an operation.
+
+    Args:
+        elements: Of the largest array.
+    """
+    # A row is computed alike in any part.
+    threads = op_ctx.num_threads
+    count = max(1, min(bound.units, elements // PART_ELEMENTS, _PARTS_OF_A_THREAD * threads))
+    if threads == 1 or count == 1:
+        bound.run()
+    elif has_team():
+        team.run(bound, count, threads)
+    else:
+
+        def part(number: int, _: int) -> None:
+            bound.run(bound.units * number // count, bound.units * (number + 1) // count)
+
+        op_ctx.parallel(part, count, threads)
+
+
+def _is_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    return (data_address(one), one.shape, one.strides, one.dtype) == (
+        data_address(other),
+        other.shape,
+        other.strides,
+        other.dtype,
+    )
