@@ -2,6 +2,7 @@
 
     python -m tools.accuracy            # all operators: the page, and the figures of this instruction set
     python -m tools.accuracy exp norm   # these alone, on the terminal
+    python -m tools.accuracy --write exp norm   # and beside the figures of the others
 
 Cases are those of the contract checks: ordinary ones, long axes, and values at the ends of a type, which
 cancel, saturate or are alike. True values are, in this order: the contract's reference in numbers of 160
@@ -241,9 +242,10 @@ def _lines(found: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Measure, and write the page and the figures; or print those of some operators."""
+    """Measure, and write the page and the figures; or print those of some operators, and write these."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("names", nargs="*", help="operators; left out: all, and the page is written")
+    parser.add_argument("--write", action="store_true", help="write those of the named ones, and the page")
     parser.add_argument("--peers", action="store_true", help="beside MXNet and PyTorch, made by make bench")
     arguments = parser.parse_args()
     names = arguments.names
@@ -257,7 +259,9 @@ def main() -> int:
         found[name] = figures(name, peers)
         for key, one in sorted(found[name].items()):
             print(f"{name} {key}: {one.own:.3g} {one.of_largest:.3g}", flush=True)
-    if not names:
+    if arguments.write and names:
+        write(kept() | found, read_sums(instruction_set()))
+    elif not names:
         write(found, both())
     return 0
 

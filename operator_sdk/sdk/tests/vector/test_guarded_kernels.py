@@ -153,6 +153,11 @@ def of_columns(arrays, length, dtype):
     return arrays.run(form("columns", dtype), given, [arrays.empty(2, 1, length, dtype=dtype)])
 
 
+def of_blocks_of_columns(arrays, length, dtype):
+    given = [arrays.given(300, length, dtype=dtype), arrays.given(300, 1, dtype=dtype)]
+    return arrays.run(form("columns", dtype), given, [arrays.empty(1, length, dtype=dtype)])
+
+
 def context(arrays):
     return Threads(arrays.threads)
 
@@ -254,11 +259,11 @@ def run_program(made, arrays, length, dtype):
 KINDS = {
     kind.__name__: kind
     for kind in (
-        over_elements, of_several_types, of_rows, of_rows_to_one, of_columns, a_product,
+        over_elements, of_several_types, of_rows, of_rows_to_one, of_columns, of_blocks_of_columns, a_product,
         a_product_of_a_packed_matrix, some_steps, a_traced_program, a_program_in_tiles, prefixes,
     )
 }  # fmt: skip
-LEAST = dict.fromkeys(list(KINDS)[5:], 1)
+LEAST = dict.fromkeys(list(KINDS)[6:], 1)
 """Lengths below which there is no kernel; everywhere else rows may have no elements."""
 WITHOUT_HALF = {"a_product", "a_product_of_a_packed_matrix", "some_steps"}
 

@@ -7,8 +7,9 @@ over lanes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import NamedTuple, final
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple, final
 
 from operad_sdk.vector.primitives import cast
 from operad_sdk.vector.writer import Values, Writer
@@ -75,6 +76,10 @@ class Place:
     is_scratch: bool = False
 
 
+_AHEAD_BYTES: Final = 512
+"""Distance from what is read to what is prefetched: two groups of four vectors of rows."""
+
+
 @final
 @dataclass(slots=True)
 class Accesses:
@@ -83,16 +88,37 @@ class Accesses:
     Attributes:
         code: Where they are written.
         rows: Vectors of rows side by side; 0: lanes are columns.
+        reads_ahead: Whether the rows behind those that are read come next, so that they are prefetched: a
+            processor does not follow so many streams.
         row_masks: For each vector of rows the mask of those that there are.
     """
 
     code: Writer
     rows: int
+    reads_ahead: bool = False
     row_masks: Values = field(default_factory=list)
+
+    def enter_group(self, number: str, outer: Sequence[str]) -> list[str]:
+        """The index along each outer axis of the first row of a group, along the last of which it lies."""
+        code, rows = self.code, self.rows * self.code.lanes
+        groups = code.value(f"udiv i64 {code.add(outer[-1], rows - 1)}, {rows}")
+        first = code.multiply(code.value(f"urem i64 {number}, {groups}"), rows)
+        self.row_masks = [code.mask(code.add(first, i * code.lanes), outer[-1]) for i in range(self.rows)]
+        return [*code.counters(code.value(f"udiv i64 {number}, {groups}"), outer[:-1]), first]
+
+    def moved(self, place: Place, steps: Sequence[str], counters: Sequence[str]) -> Place:
+        """The place so many steps further on along each of some axes."""
+        base = place.base
+        for step, counter in zip(steps, counters, strict=True):
+            base = self.code.address(base, self.code.multiply(step, counter))
+        return replace(place, base=base)
 
     def load_columns(self, place: Place, kind: str, chunk: Chunk, number: int) -> str:
         """Load one vector of a chunk of columns."""
-        return self._loaded(place, kind, self._at(place, chunk, number), self._mask(place, chunk, number))
+        at = self._at(place, chunk, number)
+        if self.reads_ahead and place.lanes == "next":
+            self.code.prefetch(self.code.address(at, str(_AHEAD_BYTES)))
+        return self._loaded(place, kind, at, self._mask(place, chunk, number))
 
     def store_columns(self, place: Place, kind: str, chunk: Chunk, number: int, value: str) -> None:
         """Store one vector of a chunk of columns."""

@@ -40,7 +40,8 @@ _FAR: Final = 32
 """Steps along a row, in elements, from which vectors that are gathered lose against NumPy's loops."""
 _FEW: Final = 4
 _FAR_ROWS: Final = 1024
-"""The same for vectors of rows, in forms of so few instructions: they read memory page by page."""
+"""The same for vectors of rows, in forms of so few instructions that walk twice: they read memory page by
+page, as no panel of rows is reduced together."""
 _LEAST_ROWS: Final = 4
 """Neighbouring rows from which vectors are of rows."""
 _SIDE_BY_SIDE: Final = ((100, 4), (400, 2))
@@ -134,7 +135,8 @@ class CompiledForm:
         read = set(self.form.inputs_read)
         far: float = _FAR
         if found.pattern.rows:
-            far = _FAR_ROWS if len(self.form.instructions) < _FEW + len(read) else math.inf
+            walks_twice = not found.text.stages.is_one_walk
+            far = _FAR_ROWS if walks_twice and len(self.form.instructions) < _FEW + len(read) else math.inf
         for name, array, strides in zip(self.form.inputs, arrays, found.axes.strides, strict=False):
             apart = abs(strides[-1]) // array.itemsize
             if name in read and apart >= far:

@@ -15,7 +15,6 @@ Nothing about memory is promised to LLVM: a result may lie where an input lies, 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final, final
 
@@ -23,7 +22,8 @@ import numpy as np
 
 from operad.operator import Instruction, ScalarForm
 from operad_sdk.vector.accesses import Accesses, Chunk, Pattern, Place, in_memory
-from operad_sdk.vector.columns import ColumnWalk
+from operad_sdk.vector.columns import Body, ColumnWalk
+from operad_sdk.vector.panels import Panel
 from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
 from operad_sdk.vector.reductions import Reductions, WideTotals
 from operad_sdk.vector.stages import Stages
@@ -97,7 +97,7 @@ class KernelText:
         count = lanes or LANES[dtype.itemsize]
         self._code = Writer(NAME, KERNEL_PARAMETERS, count, has_scalef=has_scalef)
         self._accesses = Accesses(self._code, pattern.rows)
-        self._reductions = Reductions(self._code, self._steps)
+        self._reductions = Reductions(self._code, self._steps, over_lanes=not pattern.rows)
         # Of the row, or of each vector of rows: what is known before its columns are.
         self._sides = max(pattern.rows, 1)
         self._of_row: list[dict[int, str]] = [{} for _ in range(self._sides)]
@@ -107,6 +107,8 @@ class KernelText:
 
     def scratch_bytes(self, columns: int) -> int:
         """Scratch memory that a call needs, for rows of so many columns, those of all runs."""
+        if self._panel is not None:
+            return self._panel.scratch_bytes(columns)
         own = [i for i in self.stages.kept if i not in self._hosts]
         return sum(self._kept_step(i) * (columns + 63 & -64) for i in own)
 
@@ -144,20 +146,30 @@ class KernelText:
         self._steps_of_runs = [each[1 + pattern.depth : -1] for each in arrays]
         self._places = [self._place(number, each) for number, each in enumerate(arrays)]
         self._scratch = self._rows_of_scratch()
+        self._panel = self._panel_of_rows()
+        self._accesses.reads_ahead = self._panel is not None
         if not self.has_rows:
+            self._load_row()
             self._compute_row("%first", "%last")
             return
         places, same = self._places, self._of_row
 
-        def row(number: str, _: Values) -> Values:
-            counters = self._group(number, outer) if pattern.rows else code.counters(number, outer)
+        def enter(number: str) -> None:
+            counters = (self._accesses.enter_group if pattern.rows else code.counters)(number, outer)
             steps = [each[1 : 1 + pattern.depth] for each in arrays]
-            self._places = [self._moved(*each, counters) for each in zip(places, steps, strict=True)]
+            self._places = [self._accesses.moved(*each, counters) for each in zip(places, steps, strict=True)]
             self._of_row = [dict(known) for known in same]
+            self._load_row()
+
+        def row(number: str, _: Values) -> Values:
+            enter(number)
             self._compute_row("0", self._columns)
             return []
 
-        code.loop("%first", "%last", 1, [], row)
+        if self._panel is None:
+            code.loop("%first", "%last", 1, [], row)
+        else:
+            self._panel.compute(self._columns, enter, self._finish_rows)
 
     def _know(self, position: int, value: str) -> None:
         """Note a value that is one for all rows."""
@@ -198,30 +210,33 @@ class KernelText:
         vectors = self._pattern.rows * self._code.lanes if self._pattern.rows else 1
         return vectors * BITS[in_memory(self._steps[position].kind)] // 8
 
-    def _group(self, number: str, outer: Sequence[str]) -> list[str]:
-        """The index along each outer axis of the first row of a group, along the last of which it lies."""
-        code, rows = self._code, self._pattern.rows * self._code.lanes
-        groups = code.value(f"udiv i64 {code.add(outer[-1], rows - 1)}, {rows}")
-        first = code.multiply(code.value(f"urem i64 {number}, {groups}"), rows)
-        self._accesses.row_masks = [
-            code.mask(code.add(first, i * code.lanes), outer[-1]) for i in range(self._pattern.rows)
-        ]
-        return [*code.counters(code.value(f"udiv i64 {number}, {groups}"), outer[:-1]), first]
+    def _panel_of_rows(self) -> Panel | None:
+        """The panel by which rows are reduced; None: they are computed one by one."""
+        pattern, stages = self._pattern, self.stages
+        ways = pattern.columns[self._given :]
+        own = [way for way, position in zip(ways, self._results, strict=True) if stages.is_of_rows[position]]
+        if not pattern.rows or pattern.runs or not stages.is_one_walk or {*own} - {"same"}:
+            return None
+        return Panel(stages.reduced[0], *self._walk_of(0))
 
-    def _moved(self, place: Place, steps: Sequence[str], counters: Sequence[str]) -> Place:
-        code, base = self._code, place.base
-        for step, counter in zip(steps, counters, strict=True):
-            base = code.address(base, code.multiply(step, counter))
-        return replace(place, base=base)
+    def _finish_rows(self, totals: Values) -> None:
+        self._know_totals(0, totals)
+        self._end_row("0", self._columns)
 
     def _compute_row(self, begin: str, end: str) -> None:
+        for stage in range(self.stages.count):
+            self._compute_between(stage)
+            self._walk(stage, begin, end)
+        self._end_row(begin, end)
+
+    def _load_row(self) -> None:
         for position, step in enumerate(self._steps):
             if step.op == "input" and self.stages.is_of_rows[position]:
                 for side, known in enumerate(self._of_row):
                     known[position] = self._accesses.load_of_rows(self._places[position], step.kind, side)
-        for stage in range(self.stages.count):
-            self._compute_between(stage)
-            self._walk(stage, begin, end)
+        self._compute_between(0)
+
+    def _end_row(self, begin: str, end: str) -> None:
         self._compute_between(self.stages.count)
         for number, position in enumerate(self._results):
             if self.stages.is_of_rows[position]:
@@ -235,22 +250,25 @@ class KernelText:
                     if position not in known:
                         known[position] = self._computed_of_rows(step, [known[i] for i in step.args])
 
-    def _walk(self, stage: int, begin: str, end: str) -> None:
-        """One walk over the columns of a row."""
-        code, reduced, needed = self._code, self.stages.reduced[stage], self.stages.needed(stage)
+    def _walk_of(self, stage: int) -> tuple[ColumnWalk, Body]:
+        """The loops of a stage, and their body."""
+        reduced, needed = self.stages.reduced[stage], self.stages.needed(stage)
         unrolled = next((vectors for limit, vectors in _UNROLLED if len(needed) < limit), 1)
         if reduced:
             unrolled = min(unrolled, _SUMMED)
         if self._pattern.rows:
             unrolled = max(1, min(unrolled, 4) // self._pattern.rows)
-        walk = self._columns_walk(unrolled)
-        body = partial(self._compute_chunk, stage, needed)
-        if not reduced:
-            if needed or self.stages.stored[stage]:
-                self._each_run([], lambda *_: walk(begin, end, [], body))
-            return
         if any(self._steps[i].op == "sum" for i in reduced):
             self.orders.add(unrolled)
+        return self._columns_walk(unrolled), partial(self._compute_chunk, stage, needed)
+
+    def _walk(self, stage: int, begin: str, end: str) -> None:
+        """One walk over the columns of a row."""
+        code, reduced, (walk, body) = self._code, self.stages.reduced[stage], self._walk_of(stage)
+        if not reduced:
+            if self.stages.needed(stage) or self.stages.stored[stage]:
+                self._each_run([], lambda *_: walk(begin, end, [], body))
+            return
         every = reduced * self._sides
         neutral = self._reductions.neutral(every)
         is_long, last = walk.blocks(end)
@@ -263,7 +281,7 @@ class KernelText:
 
             def block(start: str, totals: Values) -> Values:
                 end_of_block = code.value(f"add i64 {start}, {walk.block}")
-                stop = code.call("i64", "llvm.smin.i64", ("i64", end_of_block), ("i64", end))
+                stop = code.smallest(end_of_block, end)
                 found = walk(start, stop, reduced, body, totals)
                 return code.when(is_due, of_kinds(found), lambda: wide.take(found))
 
@@ -272,9 +290,13 @@ class KernelText:
         def of_kinds(totals: Values) -> list[tuple[str, str]]:
             return [(kind, one) for (kind, _), one in zip(neutral, totals, strict=True)]
 
-        values = wide.finished(self._each_run(neutral, run), over_lanes=not self._pattern.rows)
-        for number, (position, value) in enumerate(zip(every, values, strict=True)):
-            self._of_row[number // len(reduced)][position] = value
+        values = wide.finished(self._each_run(neutral, run))
+        self._know_totals(stage, values)
+
+    def _know_totals(self, stage: int, values: Values) -> None:
+        reduced = self.stages.reduced[stage]
+        for number, value in enumerate(values):
+            self._of_row[number // len(reduced)][reduced[number % len(reduced)]] = value
 
     def _columns_walk(self, unrolled: int) -> ColumnWalk:
         lanes = 1 if self._pattern.rows else self._code.lanes
@@ -296,10 +318,10 @@ class KernelText:
         def run(number: str, values: Values) -> Values:
             counters = code.counters(number, self._runs)
             steps = self._steps_of_runs
-            self._places = [self._moved(*each, counters) for each in zip(places, steps, strict=True)]
+            self._places = [self._accesses.moved(*each, counters) for each in zip(places, steps, strict=True)]
             before = code.multiply(number, self._columns)
             self._scratch = {
-                position: self._moved(place, [before], [str(place.column_step)])
+                position: self._accesses.moved(place, [before], [str(place.column_step)])
                 for position, place in scratch.items()
             }
             return body(number, values)

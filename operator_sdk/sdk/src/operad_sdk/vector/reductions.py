@@ -1,11 +1,13 @@
 """Totals of rows: a lane adds up every so-many-th element of a row, or all elements of one of some rows.
 
-A sum of float32 is *wide*, in double precision, beyond so many additions, and is rounded once.
+A sum of float32 is *wide*, in double precision, beyond so many additions, and is rounded once. Where lanes
+are columns, the halves of a vector are added before, so that its wide total is one register.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import final
 
 import numpy as np
@@ -17,10 +19,14 @@ from operad_sdk.vector.writer import FLOATS, Values, Writer
 
 @final
 class Reductions:
-    """The reductions of a form; methods take their positions among the instructions."""
+    """The reductions of a form; methods take their positions among the instructions.
 
-    def __init__(self, code: Writer, steps: Sequence[Instruction]) -> None:
-        self.code, self._steps = code, steps
+    Args:
+        over_lanes: Whether the lanes of a vector are one total in the end.
+    """
+
+    def __init__(self, code: Writer, steps: Sequence[Instruction], *, over_lanes: bool) -> None:
+        self.code, self._steps, self._over_lanes = code, steps, over_lanes
 
     def neutral(self, reduced: Sequence[int]) -> list[tuple[str, str]]:
         """Types of the reductions' vectors, and the vectors that change no total."""
@@ -28,16 +34,25 @@ class Reductions:
 
     def wide_neutral(self, reduced: Sequence[int]) -> list[tuple[str, str]]:
         """The same for wide totals."""
-        return [self._neutral(i, self._wide(i)) for i in reduced]
+        found = []
+        for position in reduced:
+            with self._wide_lanes(position):
+                found.append(self._neutral(position, self.wide_kind(position)))
+        return found
 
     def _neutral(self, position: int, kind: str) -> tuple[str, str]:
         number = _neutral(self._steps[position].op, kind)
         return self.code.vector(kind), self.code.constant(kind, number)
 
-    def _wide(self, position: int) -> str:
+    def wide_kind(self, position: int) -> str:
         """Kind of a wide total."""
         step = self._steps[position]
         return "float64" if step.op == "sum" and step.kind == "float32" else step.kind
+
+    def _wide_lanes(self, position: int) -> AbstractContextManager[None]:
+        """Lanes of a wide total."""
+        is_halved = self._over_lanes and self.wide_kind(position) != self._steps[position].kind
+        return self.code.of_lanes(self.code.lanes // 2 if is_halved else self.code.lanes)
 
     def combined(self, reduced: Sequence[int], some: Values, others: Values) -> Values:
         """Totals of pairs of totals, one per reduction."""
@@ -46,29 +61,43 @@ class Reductions:
 
     def widened(self, reduced: Sequence[int], found: Values) -> Values:
         """Totals as wide ones."""
-        pairs = zip(reduced, found, strict=True)
-        return [cast(self.code, one, self._steps[i].kind, self._wide(i)) for i, one in pairs]
+        return [self._widened(i, one) for i, one in zip(reduced, found, strict=True)]
+
+    def _widened(self, position: int, total: str) -> str:
+        kind, lanes = self._steps[position].kind, self.code.lanes
+        with self._wide_lanes(position):
+            if self.code.lanes < lanes:
+                total = self._halved(position, kind, total, lanes)
+            return cast(self.code, total, kind, self.wide_kind(position))
 
     def added(self, reduced: Sequence[int], totals: Values, found: Values) -> Values:
         """Wide totals with totals."""
-        triples = zip(reduced, totals, self.widened(reduced, found), strict=True)
-        return [self._combine(i, self._wide(i), total, one) for i, total, one in triples]
+        sums = []
+        for position, total, one in zip(reduced, totals, self.widened(reduced, found), strict=True):
+            with self._wide_lanes(position):
+                sums.append(self._combine(position, self.wide_kind(position), total, one))
+        return sums
 
-    def finished(self, position: int, total: str, *, over_lanes: bool) -> str:
+    def _halved(self, position: int, kind: str, total: str, lanes: int) -> str:
+        """The halves of a vector of so many lanes, combined."""
+        halves = [range(lanes // 2), range(lanes // 2, lanes)]
+        low, high = (self.code.shuffled(kind, total, "poison", half, lanes) for half in halves)
+        return self._combine(position, kind, low, high)
+
+    def finished(self, position: int, total: str) -> str:
         """A wide total, or that of all its lanes in each, as the reduction gives it.
 
         Halves are combined, which are as narrow as they can be.
         """
-        code, wide, kind = self.code, self._wide(position), self._steps[position].kind
-        if not over_lanes:
+        code, wide, kind = self.code, self.wide_kind(position), self._steps[position].kind
+        if not self._over_lanes:
             return cast(code, total, wide, kind)
-        lanes = code.lanes
+        with self._wide_lanes(position):
+            lanes = code.lanes
         while lanes > 1:
-            halves = [range(lanes // 2), range(lanes // 2, lanes)]
-            low, high = (code.shuffled(wide, total, "poison", half, lanes) for half in halves)
+            with code.of_lanes(lanes // 2):
+                total = self._halved(position, wide, total, lanes)
             lanes //= 2
-            with code.of_lanes(lanes):
-                total = self._combine(position, wide, low, high)
         with code.of_lanes(1):
             total = cast(code, total, wide, kind)
         return code.in_all_lanes(kind, total)
@@ -115,16 +144,14 @@ class WideTotals:
         self._write(self._reductions.added(self._reduced, self._read(), found))
         return [value for _, value in self._reductions.neutral(self._reduced)]
 
-    def finished(self, found: Values, *, over_lanes: bool) -> Values:
+    def finished(self, found: Values) -> Values:
         """The totals of the row, to which these belong too."""
         wide = self._reductions.widened(self._reduced, found)
         otherwise = [(kind, one) for (kind, _), one in zip(self._neutral, wide, strict=True)]
         added = self._reductions.added
         totals = self._code.when(self._is_long, otherwise, lambda: added(self._reduced, self._read(), found))
-        return [
-            self._reductions.finished(position, total, over_lanes=over_lanes)
-            for position, total in zip(self._reduced, totals, strict=True)
-        ]
+        pairs = zip(self._reduced, totals, strict=True)
+        return [self._reductions.finished(position, total) for position, total in pairs]
 
     def _read(self) -> Values:
         return [

@@ -89,6 +89,12 @@ class Stages:
         """Return whether an input is loaded in a stage after the given one."""
         return any(position in self.needed(later) for later in range(stage + 1, self.count))
 
+    @property
+    def is_one_walk(self) -> bool:
+        """Whether the first stage walks over all that a row needs."""
+        later = range(1, self.count)
+        return not any(self.reduced[stage] or self.needed(stage) or self.stored[stage] for stage in later)
+
     def hosts(self, may_host: Sequence[bool]) -> dict[int, int]:
         """Number of a result by kept value, which may lie in its memory until the result is written.
 

@@ -169,6 +169,15 @@ class Writer(CheckedAddresses):
         """The product of two integers."""
         return one if other == 1 else self.value(f"mul i64 {one}, {other}")
 
+    def smallest(self, one: str, other: str) -> str:
+        """The smaller of two integers."""
+        return self.call("i64", "llvm.smin.i64", ("i64", one), ("i64", other))
+
+    def prefetch(self, address: str) -> None:
+        """Ask for a line of the cache; of an address that is none, nothing happens."""
+        given = (("i32", "0"), ("i32", "3"), ("i32", "1"))  # to be read, into all caches, of data
+        self.call("void", "llvm.prefetch.p0", ("ptr", address), *given)
+
     def counters(self, number: str, lengths: Sequence[str]) -> list[str]:
         """The index along each axis of an element in a row-major order."""
         found = []
@@ -207,7 +216,7 @@ class Writer(CheckedAddresses):
         """
         left = self.value(f"sub i64 {end}, {begin}")
         if kind == "int32":
-            left = self.call("i64", "llvm.smin.i64", ("i64", left), ("i64", str(self.lanes)))
+            left = self.smallest(left, str(self.lanes))
             left = self.value(f"trunc i64 {left} to i32")
         return self.value(f"icmp slt {self.vector(kind)} {self.numbers(kind=kind)}, {self.splat(kind, left)}")
 
