@@ -40,9 +40,11 @@ from operad_check.trials.violation import OperatorRaised, Violation
 
 _COARSE: Final = (np.dtype(np.float16), np.dtype(np.float32))
 _SLIGHTLY: Final = 2.0**-36
-"""A movement that float64 sees and float32 does not."""
-_VISIBLY: Final = 2.0**-12
-"""A movement that float32 sees."""
+"""A movement that float64 sees and float32 does not, of numbers up to `_USUAL`."""
+_MORE: Final = 2.0**24
+"""How many times as much float32 sees."""
+_USUAL: Final = 8
+"""Magnitude from which on numbers are moved by more: what a sum with one of 512 rounds hides 2^-36."""
 _STRAIGHT: Final = 16
 """Part of a movement by which half of it may be off where a result is smooth."""
 _CLEARLY: Final = 16
@@ -182,7 +184,9 @@ def float64_throughout(trial: Trial) -> Evidence:
         return None  # single precision by declaration
     if not wide.is_runnable:
         return 0
-    steps = [perturbed(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
+    slightly = _SLIGHTLY * max(1.0, magnitude(wide.inputs) / _USUAL)
+    visibly = slightly * _MORE
+    steps = [perturbed(wide, distance) for distance in (slightly, visibly, visibly / 2)]
     # where a domain is declared it may be the domain that is flat
     compared, only_steps = 0, not any(map(trial.subject.contract.domain, trial.arguments))
     names = [*trial.outputs, *trial.gradient_names]
@@ -195,7 +199,7 @@ def float64_throughout(trial: Trial) -> Evidence:
             continue
         with np.errstate(all="ignore"):
             move, half = beyond - here, halfway - here
-            expected = (4 * half - move) * (_SLIGHTLY / _VISIBLY)
+            expected = (4 * half - move) / _MORE
             is_step = np.abs(move - 2 * half) > np.abs(move) / 2
             is_straight = np.abs(move - 2 * half) <= np.abs(move) / _STRAIGHT
             smooth = is_straight & (np.abs(expected) > _CLEARLY * rounding)
@@ -204,7 +208,7 @@ def float64_throughout(trial: Trial) -> Evidence:
         compared += int(smooth.sum())
         if 2 * astray.sum() > smooth.sum():
             raise Violation(
-                f"{name} does not follow where the arguments change by {_SLIGHTLY:.2g}, though it follows "
+                f"{name} does not follow where the arguments change by {slightly:.2g}, though it follows "
                 "larger changes: something of it passes through a type of fewer digits than float64"
             )
     # what has no gradient, or one by declaration, need not follow anything; nor steps
