@@ -120,3 +120,11 @@ def test_large_numbers_say_whether_float64_is_kept():
         for result in (lambda sums: sums, lambda sums: sums.astype(np.float32).astype(sums.dtype))
     ]
     assert found == ["passed", "wrong"]
+
+
+def test_digits_that_are_lost_in_float64_are_no_narrow_type():
+    def noisy(sums):
+        return sums + 2.0**-29 * np.sin(sums * 2.0**60)
+
+    (outcome,) = check_operator(row_sum(noisy), checks=["D604"], profile=FEW).outcomes
+    assert outcome.status == "passed", outcome.failure
