@@ -21,8 +21,8 @@ _POINTS: Final = "a:(N, P, 2), b:(N, P, 2), m:(N, 3, 3) -> y:(N, P); N >= 1, P >
 
 _UNIT: Final = Contract(inputs={"x": unit_interval()})
 _BOTH: Final = Contract(inputs={"a": unit_interval(), "b": unit_interval()})
-_LABELS: Final = Contract(inputs={"t": Integers(0, 3)})
-_SIGNS: Final = Contract(inputs={"t": Integers(0, 2)})
+_LABELS: Final = Contract(inputs={"t": Integers(0, 2)})
+_SIGNS: Final = Contract(inputs={"t": Integers(0, 1)})
 _MASK: Final = "torch.ones(3, 3, dtype=x.dtype)"
 
 

@@ -13,7 +13,7 @@ _ROWS: Final = "a:(N, D), b:(N, D) -> y:(N); N >= 1, D >= 1"
 _VECTOR: Final = "x:(D) -> y:(D); D >= 1"
 _LABELED: Final = "x:(N, 3), t:int64(N) -> y:(N)"
 
-_LABELS: Final = Contract(inputs={"t": Integers(0, 3)})
+_LABELS: Final = Contract(inputs={"t": Integers(0, 2)})
 _SHARES: Final = Contract(inputs={"b": Probabilities()})
 _BITS: Final = Contract(inputs={"b": unit_interval()})
 

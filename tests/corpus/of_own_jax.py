@@ -140,7 +140,7 @@ TABLE: Final[dict[str, tuple[object, ...]]] = {
         "own.straight_through_round(x)", _EACH, Contract(no_numeric_gradient="the straight-through estimator passes the gradient on"),
     ),
     **{
-        name: (f"own.{name}(x, t)", _LABELED, Contract(inputs={"t": Integers(0, 3)}))
+        name: (f"own.{name}(x, t)", _LABELED, Contract(inputs={"t": Integers(0, 2)}))
         for name in ("focal_loss", "smoothed_cross_entropy")
     },
 }  # fmt: skip

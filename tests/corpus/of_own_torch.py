@@ -296,7 +296,7 @@ TABLE: Final[dict[str, tuple[object, ...]]] = {
     "RMSNorm": ("own.RMSNorm.apply(x, w)", "x:(N, D), w:(D) -> y:(N, D); N >= 1, D >= 1"),
     "Softmax": (_apply("Softmax"), _ALONG), "Sort": (_apply("Sort"), _ALONG), "LogSumExp": (_apply("LogSumExp"), _ROWS),
     **{
-        name: (f"own.{name}.apply(x, t)", "x:(N, 3), t:int64(N) -> y:(N)", Contract(inputs={"t": Integers(0, 3)}))
+        name: (f"own.{name}.apply(x, t)", "x:(N, 3), t:int64(N) -> y:(N)", Contract(inputs={"t": Integers(0, 2)}))
         for name in ("FocalLoss", "SmoothedCrossEntropy")
     },
     "Round": (_apply("Round"), _EACH, Contract(no_numeric_gradient="the straight-through estimator passes the gradient on")),

@@ -21,7 +21,7 @@ from tools.workspace import ROOT
 
 FOLDER: Final = ROOT / "docs/measurements"
 TRIAGE: Final = Path(__file__).with_name("triage.toml")
-VERDICTS: Final = ("fault", "known", "range", "by design", "ours")
+VERDICTS: Final = ("fault", "known", "range", "by design", "stopped", "ours")
 _TITLES: Final = {
     "torch": "PyTorch",
     "jax": "JAX",
@@ -54,11 +54,12 @@ Each red entry was looked at, and a function counts under the first of these tha
 * **range**: an intermediate result leaves the range or the digits of its type, as every operation rounds for
   itself; the result or its gradient would fit. Most are of float16.
 * **by design**: what the function does is what it means to do.
+* **stopped**: it used up its 120 s of processor time, and nothing is said of it.
 * **ours**: the check is wrong; a false alarm.
 
 *Hard* and *undeclared* are functions that have such findings beside; neither is an accusation. A program
-that *cannot run* lacks a name or a module. A function has 120 s of processor time. *16 of 115*: the others
-of the table have not been run; `make check-corpus` goes on with them.
+that *cannot run* lacks a name or a module. *16 of 115*: the others of the table have not been run;
+`make check-corpus` goes on with them.
 """
 
 
@@ -188,9 +189,10 @@ def _programs(red: list[dict[str, Any]], triage: dict[str, Any]) -> Iterator[str
 
 def _verdict(triage: dict[str, Any], row: dict[str, Any], outcome: dict[str, Any]) -> dict[str, str]:
     found = triage.get(row["name"], {})
-    verdict: dict[str, str] = found.get(outcome["check_id"]) or found.get(
-        "all", {"verdict": "ours", "because": "not looked at"}
-    )
+    unknown = {"verdict": "ours", "because": "not looked at"}
+    if row.get("error", "").startswith("stopped"):
+        unknown = {"verdict": "stopped", "because": ""}
+    verdict: dict[str, str] = found.get(outcome["check_id"]) or found.get("all", unknown)
     return verdict
 
 

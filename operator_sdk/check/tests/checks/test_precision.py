@@ -7,7 +7,7 @@ import pytest
 
 from operad_check import Case, Profile, check_operator, verify
 from operad_check.trials.violation import Violation
-from operad_sdk import Contract, OperatorProperty, Tolerance, operator
+from operad_sdk import Contract, OperatorProperty, Real, Tolerance, operator
 
 FEW = Profile("few", examples=30, seconds=1.0)
 
@@ -94,3 +94,37 @@ def test_kernels_may_differ_by_the_distance_that_is_declared(allowed):
     else:
         with pytest.raises(Violation, match="by kernel"):
             verify("D606", Remainder, case)
+
+
+def row_sum(result):
+    """Sums of rows of numbers up to 512, of which `result` makes the result."""
+
+    @operator("precision_row_sum")
+    class RowSum(OperatorProperty):
+        spec = "data:(N, D) -> output:(N); D >= 1"
+        accepts = "floating"
+        contract = Contract(inputs={"data": Real(-512, 512)})
+
+        def forward(data):
+            return result(data.sum(1))
+
+        def data_grad(output_grad, data):
+            return np.broadcast_to(output_grad[:, None], data.shape)
+
+    return RowSum
+
+
+def test_large_numbers_say_whether_float64_is_kept():
+    found = [
+        check_operator(row_sum(result), checks=["D604"], profile=FEW).outcomes[0].status
+        for result in (lambda sums: sums, lambda sums: sums.astype(np.float32).astype(sums.dtype))
+    ]
+    assert found == ["passed", "wrong"]
+
+
+def test_digits_that_are_lost_in_float64_are_no_narrow_type():
+    def noisy(sums):
+        return sums + 2.0**-29 * np.sin(sums * 2.0**60)
+
+    (outcome,) = check_operator(row_sum(noisy), checks=["D604"], profile=FEW).outcomes
+    assert outcome.status == "passed", outcome.failure

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad_check.comparison.rounding import expect_near
+from operad_check.cases.retype import lengthened
+from operad_check.comparison.rounding import expect_near, hidden_movements
 from operad_check.foreign.function import function_of
 from operad_check.foreign.numpy_backend import NumpyBackend
 from operad_check.foreign.subject import subject_of_function
@@ -39,3 +40,20 @@ def test_two_alike_of_three_do_not_hide_what_rounding_costs_the_third():
 def test_more_than_roundings_is_found():
     with pytest.raises(Violation, match=r"gradient of x\[0, 1\]"):
         expect_near_with(1e-3)
+
+
+def test_a_result_may_have_an_axis_of_its_own():
+    def differences(x):
+        return np.stack([x - x.mean(1, keepdims=True), x], -1)
+
+    function = function_of(NumpyBackend(), differences, "x:(N, D) -> y:(N, D, 2)")
+    trial = Trial(subject_of_function(function), Case(inputs={"x": np.full((2, 1), 1.5)}))
+    (longer,) = lengthened(trial, 8).out_shapes
+    assert longer == (4, 4, 2)
+    (hidden,) = hidden_movements(trial, _outputs, trial.result.outputs, [_outputs], 2.0**-23)
+    assert hidden.shape == (2, 1, 2)
+    assert hidden[..., 0].all()
+
+
+def _outputs(trial):
+    return trial.result.outputs

@@ -44,6 +44,13 @@ def test_the_second_has_no_zeros_and_stays_near() -> None:
     assert all((array != 0).all() and (abs(array) < 0.0625).all() for array in second)
 
 
+@pytest.mark.parametrize("length", [3, 40])
+def test_equal_numbers_are_moved_apart(length: int) -> None:
+    equal = np.zeros((2, length))
+    second = _sample_points(larger, lhs=equal, rhs=equal)[1]
+    assert len(np.unique(np.concatenate(second))) == 4 * length
+
+
 def test_others_look_between_0_and_1_and_above_1_where_nothing_is_declared() -> None:
     rng = np.random.default_rng(0)
     lhs, rhs = rng.integers(-16, 17, (8, 8)) / 8, rng.integers(-1, 2, (8, 8)) / 8

@@ -175,6 +175,12 @@ def test_other_values_of_parameters_meet_a_long_axis():
     assert {0, 1} == {case.inputs["data"].shape.index(300) for case in long if case.params}
 
 
+def test_a_sum_overflows_in_half_precision_whose_mean_does_not():
+    halves = [array for case in pool(BULK) if (array := case.inputs["data"]).dtype == np.float16]
+    sums = [array.sum(axis, np.float64) for array in halves if np.abs(array).max() < 128 for axis in (0, 1)]
+    assert any(result.max() > np.finfo(np.float16).max for result in sums)
+
+
 def test_a_row_overflows_beside_one_of_zeros_and_ordinary_ones():
     rng = np.random.default_rng(0)
     rows = Values.MIXED.draw(rng, (4, 3), np.dtype("float32"))

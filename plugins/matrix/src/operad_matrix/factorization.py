@@ -115,4 +115,5 @@ def _with_signs(rows: Array) -> Array:
     if rows.shape[-1] == 0:
         return rows
     position = np.argmax(np.abs(rows), axis=-1)[..., None]
+    # mutant: <= 0: equivalent, because no eigenvector is 0
     return np.where(np.take_along_axis(rows, position, -1) < 0, -rows, rows)

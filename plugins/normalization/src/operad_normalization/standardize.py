@@ -131,6 +131,7 @@ def _scaled_statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Stati
     size = blocked_sum(np.abs(part), groups.axes, keepdims=True)
     mean = blocked_sum(part, groups.axes, keepdims=True) / groups.count * kind(2**24)
     grown = np.where(size < kind(2.0 ** (-most * 9 // 32)), kind(2.0 ** (most * 7 // 16)), kind(0.25))
+    # mutant: / (64): equivalent, because 64 divides the exponents of float32 and float64
     scale = np.where(size > kind(2.0 ** (most * 19 // 64)), kind(2.0 ** (-most * 9 // 16)), grown)
     np.multiply(x, scale, out=y)
     y -= mean * scale

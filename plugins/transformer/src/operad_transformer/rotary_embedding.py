@@ -11,6 +11,7 @@ def _turned(data: Array, offset: Array | None, base: float, layout: str, sign: i
     length, width = data.shape[-2:]
     positions = np.arange(length, like=data)
     positions = positions if offset is None else positions + offset.astype(np.float64)
+    # mutant: 1 becomes 2: equivalent, because widths are even
     angles = positions[:, None] * base ** (-np.arange(0, width, 2, like=data) / max(width, 1))
     cos, sin = np.cos(angles).astype(data.dtype), sign * np.sin(angles).astype(data.dtype)
     if layout == "halves":

@@ -13,7 +13,7 @@ from operad_check.trials.subject import Subject
 
 _FLOATS: Final = (0.5, 1.0, 2.0, 0.25, 0.0, -0.5, -1.0)
 _INTEGERS: Final = (0, 1, 2, -1, -2, 3)
-_FAR: Final[Mapping[Any, Sequence[float]]] = {float: (3.0, 17.0, 1000.0, -0.001), int: (5, 17, 70)}
+_FAR: Final[Mapping[Any, Sequence[float]]] = {float: (3.0, 17.0, 1000.0, -0.0005), int: (5, 17, 70)}
 _OTHER_TYPES: Final = ("float16", "int32")
 """Element types to try as a parameter, beside the usual ones: one that is narrow, one of integers."""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import starmap
 from typing import Any
 
 import numpy as np
 
 from operad.dtypes import DType
+from operad.operator import Shape
 from operad.resource import ResourceRequest
 from operad_check.cases.strategies import STATE, completed_types, domain_of
 from operad_check.trials.trial import Array, Trial, raising
@@ -152,28 +154,42 @@ def lengthened(trial: Trial, longest: int) -> Trial | None:
         None where the operator refuses the trial.
     """
     inputs, aux = (
-        {name: _lengthened(array, longest) for name, array in zip(names, arrays, strict=True)}
+        {
+            name: _repeated(array, _longer(array.shape, longest))
+            for name, array in zip(names, arrays, strict=True)
+        }
         for names, arrays in ((trial.arguments, trial.inputs), (trial.states, trial.aux))
     )
-    heads = tuple(_lengthened(head, longest) for head in trial.out_grads[: trial.visible])
+    case = replace(trial.case, inputs=inputs, aux=aux, out_grads=())
     try:
-        made = Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=heads))
+        shapes = Trial(trial.subject, case).out_shapes
     except OperatorRaised:
         return None
-    expected = [tuple(n * _copies(n, longest) for n in shape) for shape in trial.out_shapes]
-    return made if made.is_runnable and list(map(tuple, made.out_shapes)) == expected else None
+    if not all(_follows(*pair, longest) for pair in zip(trial.out_shapes, shapes, strict=True)):
+        return None
+    heads = zip(trial.out_grads[: trial.visible], shapes, strict=False)
+    made = Trial(trial.subject, replace(case, out_grads=tuple(starmap(_repeated, heads))))
+    return made if made.is_runnable else None
 
 
-def _copies(length: int, longest: int) -> int:
-    return 4 // length if length in (1, 2) else 2 if length <= longest else 1
+def _follows(before: Shape, after: Shape, longest: int) -> bool:
+    """Return whether each axis of a result is longer as one of an argument is, or of a fixed length."""
+    if len(before) != len(after):
+        return False
+    return all(n in pair for n, *pair in zip(after, before, _longer(before, longest), strict=True))
 
 
-def _lengthened(array: Array, longest: int) -> Array:
-    for axis, length in enumerate(array.shape):
-        array = np.repeat(array, _copies(length, longest), axis)
+def _longer(shape: Shape, longest: int) -> Shape:
+    return tuple(n * (4 // n if n in (1, 2) else 2 if n <= longest else 1) for n in shape)
+
+
+def _repeated(array: Array, shape: Shape) -> Array:
+    for axis, length in enumerate(shape):
+        array = np.repeat(array, length // max(1, array.shape[axis]), axis)
     return array
 
 
-def first_copies(array: Array, shape: Sequence[int], longest: int) -> Array:
+def first_copies(array: Array, shape: Shape) -> Array:
     """Elements of an array of the lengthened trial at the places of one of `shape` of the trial itself."""
-    return array[tuple(slice(None, None, _copies(length, longest)) for length in shape)]
+    steps = (n // max(1, own) for n, own in zip(array.shape, shape, strict=True))
+    return array[tuple(slice(None, None, step or 1) for step in steps)]

@@ -35,6 +35,7 @@ class Values(Enum):
     LATTICE = "multiples of 1/8"
     DIGITS = "numbers with all their digits"
     POSITIVE = "positive numbers, whose sums grow"
+    DOZENS = "positive numbers from 16 to 64"
     TAILS = "magnitudes from 4 to 1,000, or 128 in half precision"
     SMALL = "small magnitudes, which vanish beside 1"
     ABOVE = "magnitudes from 128 to 16,000"
@@ -69,6 +70,8 @@ class Values(Enum):
             return np.asarray(_OFFSET + rng.uniform(-1, 1, shape))
         if self is Values.POSITIVE:
             return np.asarray(rng.uniform(0.25, 2.0, shape))
+        if self is Values.DOZENS:
+            return np.asarray(rng.uniform(16, 64, shape))
         if self is Values.HUGE:
             largest = float(np.finfo(dtype).max) ** _NEAR_LARGEST
             return np.asarray(sign * largest * rng.uniform(0.125, 0.5, shape))

@@ -40,9 +40,13 @@ from operad_check.trials.violation import OperatorRaised, Violation
 
 _COARSE: Final = (np.dtype(np.float16), np.dtype(np.float32))
 _SLIGHTLY: Final = 2.0**-36
-"""A movement that float64 sees and float32 does not."""
-_VISIBLY: Final = 2.0**-12
-"""A movement that float32 sees."""
+"""A movement that float64 sees and float32 does not, of numbers up to `_USUAL`."""
+_MORE: Final = 2.0**24
+"""How many times as much float32 sees."""
+_LESS: Final = 2.0**-8
+"""Part of the smaller movement at which a result moves by its noise alone."""
+_USUAL: Final = 8
+"""Magnitude from which on numbers are moved by more: what a sum with one of 512 rounds hides 2^-36."""
 _STRAIGHT: Final = 16
 """Part of a movement by which half of it may be off where a result is smooth."""
 _CLEARLY: Final = 16
@@ -182,7 +186,9 @@ def float64_throughout(trial: Trial) -> Evidence:
         return None  # single precision by declaration
     if not wide.is_runnable:
         return 0
-    steps = [perturbed(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
+    slightly = _SLIGHTLY * max(1.0, magnitude(wide.inputs) / _USUAL)
+    visibly = slightly * _MORE
+    steps = [perturbed(wide, distance) for distance in (slightly, visibly, visibly / 2)]
     # where a domain is declared it may be the domain that is flat
     compared, only_steps = 0, not any(map(trial.subject.contract.domain, trial.arguments))
     names = [*trial.outputs, *trial.gradient_names]
@@ -190,21 +196,23 @@ def float64_throughout(trial: Trial) -> Evidence:
     # what is left where terms cancel has no more digits than they
     terms = magnitude(wide.inputs, wide.aux, wide.out_grads, *found)
     rounding = ROUNDINGS * float(np.finfo(WIDE_TYPE).eps) * max(1.0, terms)
-    for name, here, there, beyond, halfway in zip(names, *found, strict=True):
+    for number, (name, here, there, beyond, halfway) in enumerate(zip(names, *found, strict=True)):
         if here is None or here.dtype != WIDE_TYPE:
             continue
         with np.errstate(all="ignore"):
             move, half = beyond - here, halfway - here
-            expected = (4 * half - move) * (_SLIGHTLY / _VISIBLY)
+            expected = (4 * half - move) / _MORE
             is_step = np.abs(move - 2 * half) > np.abs(move) / 2
             is_straight = np.abs(move - 2 * half) <= np.abs(move) / _STRAIGHT
             smooth = is_straight & (np.abs(expected) > _CLEARLY * rounding)
-            astray = smooth & (np.abs(there - here - expected) > np.abs(expected) / 2 + rounding)
+            astray = np.abs(there - here - expected) - np.abs(expected) / 2 - rounding
         only_steps &= not (move != 0).any() or bool(is_step[move != 0].all())
         compared += int(smooth.sum())
-        if 2 * astray.sum() > smooth.sum():
+        if _are_most(astray > 0, smooth) and _are_most(
+            astray > SPREADS * _noise(wide, number, here, slightly * _LESS), smooth
+        ):
             raise Violation(
-                f"{name} does not follow where the arguments change by {_SLIGHTLY:.2g}, though it follows "
+                f"{name} does not follow where the arguments change by {slightly:.2g}, though it follows "
                 "larger changes: something of it passes through a type of fewer digits than float64"
             )
     # what has no gradient, or one by declaration, need not follow anything; nor steps
@@ -215,6 +223,19 @@ def float64_throughout(trial: Trial) -> Evidence:
         or only_steps
     )
     return compared or (None if may_be_flat else 0)
+
+
+def _are_most(flags: Any, among: Any) -> bool:
+    return bool(2 * (flags & among).sum() > among.sum())
+
+
+def _noise(trial: Trial, number: int, here: Any, distance: float) -> Any:
+    """The largest movement of a result by some that are too small to show.
+
+    An ill-conditioned result has noise of many digits; one in a narrow type does not move at all.
+    """
+    close = [_everything(perturbed(trial, distance, salt=salt))[number] for salt in range(MOVEMENTS)]
+    return np.max([np.abs(each - here) for each in close], axis=0)
 
 
 def _without_zeros(trial: Trial) -> Trial:

@@ -274,7 +274,7 @@ def hidden_movements(
             most = largest(total)
             # a product of more numbers is larger, and moves by more
             scale = min(1.0, (largest(one) + most) / (largest(other) + most)) if most else 0.0
-            found[k] = scale * first_copies(total, one.shape, longest)
+            found[k] = scale * first_copies(total, one.shape)
     return found
 
 

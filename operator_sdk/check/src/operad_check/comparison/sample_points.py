@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import prod
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from operad_sdk.domains import Real
 
 _FINE = 1024
 """Points of the finer lattice in a unit."""
+_FINER = 1024
+"""Points between two of it, of which offsets are taken where there are too few others."""
 _SHOWN = 6
 """Elements of an array that a message shows."""
 _NEAR, _FAR = 16, 48
@@ -29,7 +32,7 @@ def sample_points(trial: Trial) -> Iterator[list[Array]]:
     """Inputs to take derivatives at, the case's own first; each is tried if the one before failed."""
     yield [array.copy() for array in trial.inputs]
     rng = np.random.default_rng([trial.case.seed, _FINE])
-    offsets = [_offsets(rng, array.shape) for array in trial.inputs]
+    offsets = _offsets(rng, [array.shape for array in trial.inputs])
     yield _moved(trial, [array + offset for array, offset in zip(trial.inputs, offsets, strict=True)])
     for scale, begin in ((0.25, 0.1875), (1.0, 1.25)):
         pairs = zip(trial.inputs, offsets, strict=True)
@@ -66,9 +69,19 @@ def tied_points(trial: Trial) -> Iterator[list[Array]]:
     yield inputs
 
 
-def _offsets(rng: np.random.Generator, shape: Shape) -> Array:
-    distances = rng.integers(_NEAR, _FAR, shape, endpoint=True) / _FINE
-    return np.asarray(distances * rng.choice((-1.0, 1.0), shape))
+def _offsets(rng: np.random.Generator, shapes: Sequence[Shape]) -> list[Array]:
+    """Offsets of which no two are alike, unless there are very many.
+
+    Where three equal numbers move along a line, their median follows the middle one of their slopes on both
+    sides: it has a derivative along each line, and none of them is the gradient.
+    """
+    sizes = [prod(shape) for shape in shapes]
+    finer = 1 if sum(sizes) <= 2 * (_FAR - _NEAR) else _FINER
+    width = (_FAR - _NEAR) * finer
+    steps = rng.choice(2 * width, sum(sizes), replace=sum(sizes) > 2 * width) - width
+    offsets = (steps + np.where(steps < 0, -_NEAR, _NEAR) * finer) / (_FINE * finer)
+    parts = np.split(offsets, np.cumsum(sizes, dtype=int))
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=False)]
 
 
 def _moved(trial: Trial, values: list[Array], *, free: bool = False) -> list[Array]:

@@ -69,6 +69,7 @@ _BULK: Final = (
     # length, why, the type, and what the elements are like
     (129, "a sum of squares that half precision cannot hold", "float16", Values.TAILS),
     (5000, "a sum so large that a term beside it is lost in half precision", "float16", Values.POSITIVE),
+    (5000, "a sum that half precision cannot hold, of numbers whose mean it can", "float16", Values.DOZENS),
     (300, "places that a narrow type cannot hold", "uint8", Values.DIGITS),
     (300, "places, and products with them, that a signed byte cannot hold", "int8", Values.DIGITS),
 )
