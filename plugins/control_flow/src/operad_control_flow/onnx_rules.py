@@ -8,12 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import UnsupportedError
+from operad_control_flow import onnx_writing
 from operad_control_flow.functions import cond, foreach, while_loop
 
 _MOST_UNROLLED: Final = 64
-ABSENT: Final[Mapping[str, str]] = dict.fromkeys(
-    ("_cond", "_foreach", "_while_loop"), "graphs inside operators are not written"
-)
 
 
 def _symbols(node: Any, made: Sequence[Any]) -> list[Any]:
@@ -63,7 +61,7 @@ def _loop(node: Any) -> Any:
     most, states = node.scalar(0), node.syms(2)
     if most >= 2**31:
         node.refuse(f"the most steps that a loop takes must be known, and it gives {most}")
-    if node.has(1) and not node.is_const(1) and node.num_outputs == len(states):
+    if node.has(1) and not node.is_const(1):
         return _while(node, most, states)
     if most == 0 or (node.has(1) and not node.scalar(1)):
         node.refuse("a loop without steps has no counterpart")
@@ -112,9 +110,12 @@ def _unrolled(node: Any, most: int, states: Sequence[Any]) -> Any:
 
 
 def _while(node: Any, most: int, states: Sequence[Any]) -> Any:
-    """Steps until the condition fails; those that come after it must leave no rows."""
-    if node.num_outputs > len(states):
-        node.refuse("how many rows its outputs have follows from a condition; a symbol must know that")
+    """Steps until the condition fails; rows of those that would come after it are 0, as here."""
+    if not all(node.are_rows_filled(index, most) for index in range(len(states), node.num_outputs)):
+        node.refuse(
+            "how many rows its outputs have follows from a condition; a symbol must know that, so readers "
+            f"must join them with {most} rows of zeros and take {most} of both"
+        )
     begin = [
         node.const([0], "int64"),
         node.cast(node.sym(1), "float32") if node.has(1) else node.const([1], "float32"),
@@ -126,10 +127,12 @@ def _while(node: Any, most: int, states: Sequence[Any]) -> Any:
         number, holds, *inside = (node.stands_for(*pair) for pair in zip(carried, variables, strict=True))
         again, *made = _symbols(node, node.graph("body", node.reshape(number, ()), np.array(True), *inside))
         again = node.call("elemwise_mul", node.reshape(node.cast(again, "float32"), (1,)), holds)
-        return [], [node.call("_plus_scalar", number, scalar=1), again, *made]
+        after = [node.call("_plus_scalar", number, scalar=1), again, *made[: len(states)]]
+        return made[len(states) :], after
 
-    _, last = while_loop(lambda number, holds, *_: holds * 1, step, variables, most, name=node.name)
-    return node.noted(last)[2:]
+    rows, last = while_loop(lambda number, holds, *_: holds * 1, step, variables, most, name=node.name)
+    return [*node.noted([*rows, *last])[len(rows) + 2 :], *rows]
 
 
+EXPORTS: Final = onnx_writing.EXPORTS
 IMPORTS: Final[Mapping[str, Any]] = {"If": _branch, "Scan": _scan, "Loop": _loop}

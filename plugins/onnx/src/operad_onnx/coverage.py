@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -12,6 +11,7 @@ import onnx
 import operad
 from operad_onnx.providers import package_for
 from operad_onnx.rules import rules
+from operad_onnx.sink import every_node
 from operad_onnx.traced import is_traceable
 
 STEPS: Final = "steps"
@@ -120,17 +120,8 @@ def not_read(model: onnx.ModelProto) -> list[Missing]:
     standard = ("", "ai.onnx")
     names = Counter(
         node.op_type if node.domain in standard else f"{node.domain}::{node.op_type}"
-        for node in _nodes(model.graph)
+        for node in every_node(model.graph.node)
     )
     return [
         Missing(name, package_for(name), count) for name, count in names.most_common() if name not in known
     ]
-
-
-def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
-    """The nodes of a graph, and of graphs inside nodes."""
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                yield from _nodes(attribute.g)

@@ -20,6 +20,7 @@ from operad_onnx.folding import folded
 from operad_onnx.import_node import ImportNode, node_name
 from operad_onnx.model_file import array_of, parsed, read_model
 from operad_onnx.providers import package_for
+from operad_onnx.rows import are_filled
 from operad_onnx.rules import Rule, rules
 from operad_onnx.scope import Facts, NeedsValueError, Scope, Value
 
@@ -189,7 +190,11 @@ class _Reader:
             for name in proto.input
         ]
         domain = "" if proto.domain in _STANDARD else proto.domain
-        node = ImportNode(proto, inputs, self._scope, self._opset(domain, what), self._read_inner)
+        graph, values, scope = self._graph, self._values, self._scope
+        node = ImportNode(
+            proto, inputs, scope, self._opset(domain, what), self._read_inner,
+            lambda rows, most: are_filled(graph, rows, most, values, scope),
+        )  # fmt: skip
         constants = folded(proto, inputs, node, what)
         if constants is not None:
             for name, array in zip(proto.output, constants, strict=True):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from operad_onnx.export_node import Spec
+from operad_onnx.sink import Spec
 from operad_onnx.step_forms import axes_of
 
 if TYPE_CHECKING:
