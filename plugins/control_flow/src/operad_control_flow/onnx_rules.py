@@ -21,7 +21,7 @@ def _symbols(node: Any, made: Sequence[Any]) -> list[Any]:
 def _branch(node: Any) -> Any:
     """If: the branch that is taken where that is known, else both."""
     if node.is_const(0):
-        return _symbols(node, node.graph("then_branch" if node.scalar(0) else "else_branch"))
+        return node.graph("then_branch" if node.scalar(0) else "else_branch")
     taken, other = (
         lambda name=name: _symbols(node, node.graph(name)) for name in ("then_branch", "else_branch")
     )

@@ -16,7 +16,7 @@ from onnx import helper
 from operad_onnx.scope import Scope, Value
 from operad_onnx.sink import every_node
 
-Values = Mapping[str, Value]
+Values = Mapping[str, Value | None]
 
 
 def are_filled(graph: onnx.GraphProto, rows: str, most: int, values: Values, scope: Scope) -> bool:
@@ -47,9 +47,9 @@ def _is_join(
     if zeros.array is not None:
         return len(zeros.array) >= most and not zeros.array.any()
     numbers = [
-        values[made.input[0]].array
+        value.array
         for made in graph.node
-        if made.op_type == "Expand" and node.input[1] in made.output
+        if made.op_type == "Expand" and node.input[1] in made.output and (value := values.get(made.input[0]))
     ]
     lengths = [shape[0] for shape in scope.facts(zeros.symbol(scope)).shapes]
     return min(lengths) >= most and any(number is not None and not number.any() for number in numbers)

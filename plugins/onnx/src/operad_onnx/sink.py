@@ -73,7 +73,7 @@ class Sink:
         self.constants: dict[str, onnx.TensorProto] = {}
         self.domains: set[str] = set()
         self.sources: dict[tuple[int, int], tuple[str, int]] = {}
-        self._names: set[str] = set()
+        self._names: dict[str, int] = {}
         self._of_contents: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
     def unique(self, name: str) -> str:
