@@ -68,6 +68,13 @@ MODELS = {
         => (float[3] s2, float[3] o) { t = Mul(s, r) s2 = Sin(t) o = Neg(s2) }> }""",
         {"h": np.ones(3, "f"), "x": X},
     ),
+    "slices_along_other_axes": (
+        """(float[2] h, float[2,3] x, float[3,2,4] v) => (float[2] y, float[2,3] z, float[2,4,3] u)
+        { y, z, u = Scan(h, x, v) <num_scan_inputs = 2, scan_input_axes = [1, -3], scan_output_axes = [1, -1],
+        scan_output_directions = [1, 0], body = b (float[2] s, float[2] r, float[2,4] m)
+        => (float[2] s2, float[2] o, float[2,4] p) { s2 = Sub(r, s) o = Sin(s2) p = Cos(m) }> }""",
+        {"h": np.ones(2, "f"), "x": X, "v": np.arange(24, dtype="f").reshape(3, 2, 4) / 9},
+    ),
 }
 
 
