@@ -23,7 +23,7 @@ from plugins.onnx.tests.networks import evaluated
 
 pytestmark = [pytest.mark.more, pytest.mark.long]
 
-LEAST_SHARE = 0.94
+LEAST_SHARE = 0.99
 """Share of the tests that must pass, of those whose operators and types are here."""
 
 DRAWN = re.compile("bernoulli|training_dropout(?!_zero)")
@@ -85,7 +85,8 @@ def problem_of(case: Any) -> str | None:
     for got, want in zip(found, wanted, strict=True):
         if (got.shape, got.dtype) != (want.shape, want.dtype):
             return f"{got.shape} of {got.dtype}, expected {want.shape} of {want.dtype}"
-        tolerances = {"rtol": max(case.rtol, 1e-3), "atol": max(case.atol, 1e-7), "equal_nan": True}
+        least = 1e-3 if want.dtype == np.float16 else 1e-7  # one unit in the last place of a half near 1
+        tolerances = {"rtol": max(case.rtol, 1e-3), "atol": max(case.atol, least), "equal_nan": True}
         if not np.allclose(got.astype("f8"), want.astype("f8"), **tolerances):
             return "other values"
     return None
