@@ -144,6 +144,14 @@ def test_rows_that_are_filled_up_otherwise_are_refused(old: str, new: str) -> No
         od.onnx.load(model_of(FILLED.replace(old, new)))
 
 
+def test_rows_that_nothing_reads_may_be_any_number() -> None:
+    model = model_of(FILLED)
+    del model.graph.node[-2:], model.graph.output[-1]
+    model.graph.node[-1].output[1] = ""
+    read = od.onnx.load(model)
+    assert evaluated(read.symbol, read.params, {"x": np.array([1, 0.5], "f")})[0].tolist() == [0.25, 0.125]
+
+
 def test_a_count_that_is_an_input_is_asked_for() -> None:
     text = MODELS["a_count"][0].replace("(float[2,3] x)", "(float[2,3] x, int64 m)", 1).replace(COUNT, "")
     with pytest.raises(NeedsValueError, match="'m'"):

@@ -64,6 +64,7 @@ def test_what_a_function_cannot_do_names_caller_and_node() -> None:
         loaded(f"{HEAD} {{ y = acme.f(x) }} {FUNCTION} f (v) => (r) {{ r = NonZero(v) }}")
 
 
+@pytest.mark.more
 def test_operators_that_the_standard_defines_need_no_rule() -> None:
     rng = np.random.default_rng(0)
     shape = (1, 2, 3, 4)
@@ -78,6 +79,7 @@ def test_operators_that_the_standard_defines_need_no_rule() -> None:
     np.testing.assert_allclose(found, shares @ arrays["v"], rtol=1e-5)
 
 
+@pytest.mark.more
 def test_what_the_standard_defines_by_operators_without_a_rule_is_named() -> None:
     node = helper.make_node("DynamicQuantizeLinear", ["x"], ["y", "s", "z"])
     model = model_of(node)

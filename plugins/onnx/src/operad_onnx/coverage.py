@@ -104,7 +104,7 @@ def read() -> list[Read]:
         for name, rule in rules().imports.items()
     ]
     found += [Read(name, "numbers", "operad-onnx") for name in _FOLDED_HERE]
-    found += [Read(name, "its definition", "operad-onnx") for name in _defined()]
+    found += [Read(name, "its definition", "operad-onnx") for name in _defined(_known())]
     return sorted(found, key=lambda row: row.onnx)
 
 
@@ -119,12 +119,8 @@ def not_written() -> list[Missing]:
 
 def not_read(model: onnx.ModelProto) -> list[Missing]:
     """Operators of a model that have no rule, most frequent first."""
-    known = {
-        *rules().imports,
-        *_FOLDED_HERE,
-        *_defined(),
-        *(_full_name(one.domain, one.name) for one in model.functions),
-    }
+    known = _known() | {_full_name(one.domain, one.name) for one in model.functions}
+    known |= {*_defined(_known())}
     nodes = [*model.graph.node, *(node for one in model.functions for node in one.node)]
     names = Counter(_full_name(node.domain, node.op_type) for node in every_node(nodes))
     return [
@@ -136,10 +132,13 @@ def _full_name(domain: str, kind: str) -> str:
     return kind if domain in ("", "ai.onnx") else f"{domain}::{kind}"
 
 
+def _known() -> frozenset[str]:
+    return frozenset((*rules().imports, *_FOLDED_HERE))
+
+
 @cache
-def _defined() -> list[str]:
-    """Operators without a rule that the standard defines by others, as far as it says which."""
-    known = {*rules().imports, *_FOLDED_HERE}
+def _defined(known: frozenset[str]) -> list[str]:
+    """Operators beside those known that the standard defines by these, as far as it says by which."""
     found = []
     for schema in onnx.defs.get_all_schemas():
         name = _full_name(schema.domain, schema.name)

@@ -182,8 +182,8 @@ class ImportNode:
         return [one.symbol(self._scope) if one.array is None else one.array for one in made]
 
     def are_rows_filled(self, index: int, most: int) -> bool:
-        """Return whether all readers of an output fill it up to `most` rows with zeros, and so may it be."""
-        return self._are_filled(self._rows[index], most)
+        """Return whether all readers of an output, if any, fill it up to `most` rows with zeros."""
+        return not self._rows[index] or self._are_filled(self._rows[index], most)
 
     def stands_for(self, variable: Any, symbol: Any, *, is_slice: bool = False) -> Any:
         """A variable of a graph inside, of the shape and type of a symbol, or of its slices along axis 0.
