@@ -68,6 +68,13 @@ MODELS = {
         => (float[3] s2, float[3] o) { t = Mul(s, r) s2 = Sin(t) o = Neg(s2) }> }""",
         {"h": np.ones(3, "f"), "x": X},
     ),
+    "slices_along_other_axes": (
+        """(float[2] h, float[2,3] x, float[3,2,4] v) => (float[2] y, float[2,3] z, float[2,4,3] u)
+        { y, z, u = Scan(h, x, v) <num_scan_inputs = 2, scan_input_axes = [1, -3], scan_output_axes = [1, -1],
+        scan_output_directions = [1, 0], body = b (float[2] s, float[2] r, float[2,4] m)
+        => (float[2] s2, float[2] o, float[2,4] p) { s2 = Sub(r, s) o = Sin(s2) p = Cos(m) }> }""",
+        {"h": np.ones(2, "f"), "x": X, "v": np.arange(24, dtype="f").reshape(3, 2, 4) / 9},
+    ),
 }
 
 
@@ -102,6 +109,47 @@ def test_rows_whose_number_follows_from_a_condition_are_refused() -> None:
     )
     with pytest.raises(UnsupportedError, match=r"Loop.*how many rows"):
         od.onnx.load(model_of(text))
+
+
+FILLED = """(float[2] x) => (float[2] y, float[3,2] r) { c = Constant<value = bool {1}>()
+    m = Constant<value = int64 {3}>() zero = Constant<value = int64[1] {0}>()
+    most = Constant<value = int64[1] {3}>() none = Constant<value = float[3,2] {0, 0, 0, 0, 0, 0}>()
+    y, z = Loop(m, c, x) <body = b (int64 i, bool k, float[2] s) => (bool k2, float[2] s2, float[2] o)
+    { half = Constant<value = float {0.5}>() s2 = Mul(s, half) t = ReduceSum<keepdims=0>(s2)
+    k2 = Greater(t, half) o = Neg(s2) }> j = Concat<axis=0>(z, none) r = Slice(j, zero, most, zero) }"""
+
+
+def test_rows_that_are_filled_up_with_zeros_are_those_of_a_loop_here() -> None:
+    read = od.onnx.load(model_of(FILLED))
+    found = evaluated(read.symbol, read.params, {"x": np.array([1, 0.5], "f")})[1]
+    assert found.tolist() == [[-0.5, -0.25], [-0.25, -0.125], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("{0, 0, 0, 0, 0, 0}", "{0, 0, 0, 0, 0, 1}"),
+        (
+            "none = Constant<value = float[3,2] {0, 0, 0, 0, 0, 0}>",
+            "none = Constant<value = float[1,2] {0, 0}>",
+        ),
+        ("most = Constant<value = int64[1] {3}>", "most = Constant<value = int64[1] {4}>"),
+        ("Concat<axis=0>(z, none)", "Concat<axis=0>(none, z)"),
+        ("r = Slice(j", "q = Neg(z) r = Slice(j"),
+    ],
+)
+def test_rows_that_are_filled_up_otherwise_are_refused(old: str, new: str) -> None:
+    assert old in FILLED
+    with pytest.raises(UnsupportedError, match=r"Loop.*how many rows"):
+        od.onnx.load(model_of(FILLED.replace(old, new)))
+
+
+def test_rows_that_nothing_reads_may_be_any_number() -> None:
+    model = model_of(FILLED)
+    del model.graph.node[-2:], model.graph.output[-1]
+    model.graph.node[-1].output[1] = ""
+    read = od.onnx.load(model)
+    assert evaluated(read.symbol, read.params, {"x": np.array([1, 0.5], "f")})[0].tolist() == [0.25, 0.125]
 
 
 def test_a_count_that_is_an_input_is_asked_for() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -22,11 +23,11 @@ from plugins.onnx.tests.networks import evaluated
 
 pytestmark = [pytest.mark.more, pytest.mark.long]
 
-LEAST_SHARE = 0.94
+LEAST_SHARE = 0.99
 """Share of the tests that must pass, of those whose operators and types are here."""
 
-DRAWN = ("bernoulli",)
-"""Parts of names of tests whose values nothing can foresee."""
+DRAWN = re.compile("bernoulli|training_dropout(?!_zero)")
+"""Names of tests whose values nothing can foresee."""
 
 
 def _cases() -> list[Any]:
@@ -54,7 +55,7 @@ def why_skipped(case: Any) -> str | None:
             dtype_of(info.type.tensor_type.elem_type, info.name)
         except OperadError:
             return f"type {onnx.TensorProto.DataType.Name(info.type.tensor_type.elem_type)}"
-    return "drawn at random" if any(part in case.name for part in DRAWN) else None
+    return "drawn at random" if DRAWN.search(case.name) else None
 
 
 def outputs(model: onnx.ModelProto, arrays: dict[str, Any]) -> list[Any]:
@@ -84,7 +85,8 @@ def problem_of(case: Any) -> str | None:
     for got, want in zip(found, wanted, strict=True):
         if (got.shape, got.dtype) != (want.shape, want.dtype):
             return f"{got.shape} of {got.dtype}, expected {want.shape} of {want.dtype}"
-        tolerances = {"rtol": max(case.rtol, 1e-3), "atol": max(case.atol, 1e-7), "equal_nan": True}
+        least = 1e-3 if want.dtype == np.float16 else 1e-7  # one unit in the last place of a half near 1
+        tolerances = {"rtol": max(case.rtol, 1e-3), "atol": max(case.atol, least), "equal_nan": True}
         if not np.allclose(got.astype("f8"), want.astype("f8"), **tolerances):
             return "other values"
     return None

@@ -78,6 +78,10 @@ FUNCTIONS = {
     "positions_of_the_largest": (
         "data:(B, D) -> output:int64(B)", lambda data: np.argmax(data, axis=1)
     ),
+    "norms": (
+        "data:(B, D) -> output:(B)",
+        lambda data: np.linalg.norm(data, axis=1) + np.linalg.norm(data, 2, 1) / np.linalg.norm(data),
+    ),
     "what_is_in_order": ("data:(B, D) -> output:(B, D)", lambda data: np.sort(data, axis=1) * 2),
     "logic": (
         "data:(B, D) -> output:(B, D)",
@@ -122,6 +126,7 @@ def test_what_depends_on_such_a_length_is_refused() -> None:
     ("function", "reason"),
     [
         (lambda data: np.cumprod(data, axis=0), "cumprod has no counterpart in ONNX"),
+        (lambda data: data * np.linalg.norm(data, 2), "norms other than the square root"),
         (lambda data: data * float(data.max()), "cannot be traced.*made a number"),
     ],
 )

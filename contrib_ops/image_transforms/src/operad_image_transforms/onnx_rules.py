@@ -49,7 +49,7 @@ ABSENT: Final[Mapping[str, str]] = {
         (
             "_image_random_brightness", "_image_random_color_jitter", "_image_random_contrast",
             "_image_random_flip_left_right", "_image_random_flip_top_bottom", "_image_random_hue",
-            "_image_random_lighting", "_image_random_saturation", "_image_adjust_lighting",
+            "_image_random_lighting", "_image_random_saturation",
         ),
         _RANDOM,
     ),

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad_spatial_transformer.onnx_grid import grid_sampled
+
 Rule = str | Callable[[Any], Any]
 
 
@@ -52,18 +54,17 @@ EXPORTS: Final[Mapping[str, Rule]] = {
 
 
 def _from_grid(node: Any) -> Any:
-    """BilinearSampler; only between corners, with zeros outside."""
+    """BilinearSampler between corners with zeros outside, else by gathered elements."""
     usual = (
         node.attr("mode", "linear") in ("linear", "bilinear")
         and node.attr("padding_mode", "zeros") == "zeros"
+        and node.rank() == 4
     )
-    if not usual or node.rank() != 4:
-        node.refuse("only bilinear samples of images with zeros outside have a counterpart")
+    if not usual or (not node.attr("align_corners", 0) and 1 in node.shape()[2:]):
+        return grid_sampled(node)
     grid = node.call("transpose", node.sym(1), axes=(0, 3, 1, 2))
     if not node.attr("align_corners", 0):  # -1 is the left side of the first pixel, and not its centre
         height, width = node.shape()[2:]
-        if 1 in (height, width):
-            node.refuse("pixels' sides along an axis of one pixel have no counterpart")
         scale = np.array([width / (width - 1), height / (height - 1)]).reshape(1, 2, 1, 1)
         grid = node.call("broadcast_mul", grid, node.const(scale, node.dtype(1)))
     return node.call("BilinearSampler", node.sym(), grid)

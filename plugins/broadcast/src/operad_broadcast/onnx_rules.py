@@ -179,7 +179,12 @@ def _remainder(node: Any) -> Any:
     """With the sign of the divisor, or with `fmod` that of the dividend."""
     one, other = node.sym(0), node.sym(1)
     if not node.attr("fmod", 0):
-        return node.call("broadcast_mod", one, other)
+        made = node.call("broadcast_mod", one, other)
+        if node.dtype().kind != "f" or (node.is_const(1) and node.value(1).all()):
+            return made
+        return node.call(
+            "broadcast_add", made, node.call("_rdiv_scalar", other, scalar=0)
+        )  # NaN of 0, here 0
     sizes = node.call("broadcast_mod", node.call("abs", one), node.call("abs", other))
     return node.call("broadcast_mul", sizes, node.call("sign", one))
 

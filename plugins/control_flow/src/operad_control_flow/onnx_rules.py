@@ -8,12 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import UnsupportedError
+from operad_control_flow import onnx_writing
 from operad_control_flow.functions import cond, foreach, while_loop
 
 _MOST_UNROLLED: Final = 64
-ABSENT: Final[Mapping[str, str]] = dict.fromkeys(
-    ("_cond", "_foreach", "_while_loop"), "graphs inside operators are not written"
-)
 
 
 def _symbols(node: Any, made: Sequence[Any]) -> list[Any]:
@@ -23,7 +21,7 @@ def _symbols(node: Any, made: Sequence[Any]) -> list[Any]:
 def _branch(node: Any) -> Any:
     """If: the branch that is taken where that is known, else both."""
     if node.is_const(0):
-        return _symbols(node, node.graph("then_branch" if node.scalar(0) else "else_branch"))
+        return node.graph("then_branch" if node.scalar(0) else "else_branch")
     taken, other = (
         lambda name=name: _symbols(node, node.graph(name)) for name in ("then_branch", "else_branch")
     )
@@ -31,18 +29,28 @@ def _branch(node: Any) -> Any:
 
 
 def _scan(node: Any) -> Any:
-    """Scan: slices along axis 0 of the last inputs, and states before them."""
-    if node.opset < 9 or any(node.attr("scan_input_axes") or ()) or any(node.attr("scan_output_axes") or ()):
-        node.refuse(
-            "slices are taken along the first axis; other axes, and batches of opset 8, have no counterpart"
-        )
-    count = node.attr("num_scan_inputs")
-    symbols = node.syms()
-    states, data = symbols[: len(symbols) - count], symbols[len(symbols) - count :]
-    turned = (node.attr("scan_input_directions") or [0] * count, node.attr("scan_output_directions") or [])
-    data = [
-        node.call("reverse", one, axis=0) if back else one for one, back in zip(data, turned[0], strict=True)
-    ]
+    """Scan: slices along axes of the last inputs, and states before them."""
+    if node.opset >= 9:
+        return _scanned(node, node.syms())
+    if node.has(0):
+        node.refuse("sequences of several lengths (sequence_lens) have no counterpart")
+    wholes = node.syms(1)
+
+    def one(slices: Any, _: Any) -> Any:
+        pairs = zip(slices, wholes, strict=True)
+        return _scanned(node, [node.stands_for(*pair, is_slice=True) for pair in pairs]), []
+
+    return node.noted(foreach(one, wholes, [], name=node.name)[0])  # up to version 8: one of a batch
+
+
+def _scanned(node: Any, symbols: Sequence[Any]) -> list[Any]:
+    first = len(symbols) - node.attr("num_scan_inputs")
+    states, data = symbols[:first], list(symbols[first:])
+    turned = node.attr("scan_input_directions", node.attr("directions")) or [0] * len(data)
+    for i, axis in enumerate(node.attr("scan_input_axes") or [0] * len(data)):
+        order = list(range(len(node.lengths_of(data[i]))))
+        order.insert(0, order.pop(axis))
+        data[i] = _sliced(node, data[i], order, turned[i], 0)
 
     def step(slices: Any, carried: Any) -> Any:
         inside = [node.stands_for(*pair) for pair in zip(carried, states, strict=True)]
@@ -52,8 +60,19 @@ def _scan(node: Any) -> Any:
 
     outputs, last = foreach(step, data, states, name=node.name)
     node.noted([*outputs, *last])
-    ends = zip(outputs, turned[1] or [0] * len(outputs), strict=True)
-    return [*last, *(node.call("reverse", one, axis=0) if back else one for one, back in ends)]
+    turned = node.attr("scan_output_directions") or [0] * len(outputs)
+    for i, axis in enumerate(node.attr("scan_output_axes") or [0] * len(outputs)):
+        order = list(range(1, len(node.lengths_of(outputs[i]))))
+        order.insert(axis % (len(order) + 1), 0)
+        outputs[i] = _sliced(node, outputs[i], order, turned[i], order.index(0))
+    return [*last, *outputs]
+
+
+def _sliced(node: Any, symbol: Any, order: Sequence[int], is_back: int, axis: int) -> Any:
+    """A symbol with its axes in another order, and from its end along one of them."""
+    if list(order) != sorted(order):
+        symbol = node.call("transpose", symbol, axes=tuple(order))
+    return node.call("reverse", symbol, axis=axis) if is_back else symbol
 
 
 def _loop(node: Any) -> Any:
@@ -63,7 +82,7 @@ def _loop(node: Any) -> Any:
     most, states = node.scalar(0), node.syms(2)
     if most >= 2**31:
         node.refuse(f"the most steps that a loop takes must be known, and it gives {most}")
-    if node.has(1) and not node.is_const(1) and node.num_outputs == len(states):
+    if node.has(1) and not node.is_const(1) and _are_rows_filled(node, most, len(states)):
         return _while(node, most, states)
     if most == 0 or (node.has(1) and not node.scalar(1)):
         node.refuse("a loop without steps has no counterpart")
@@ -111,10 +130,17 @@ def _unrolled(node: Any, most: int, states: Sequence[Any]) -> Any:
     return [*_symbols(node, carried), *stacked]
 
 
+def _are_rows_filled(node: Any, most: int, first: int) -> bool:
+    return all(node.are_rows_filled(index, most) for index in range(first, node.num_outputs))
+
+
 def _while(node: Any, most: int, states: Sequence[Any]) -> Any:
-    """Steps until the condition fails; those that come after it must leave no rows."""
-    if node.num_outputs > len(states):
-        node.refuse("how many rows its outputs have follows from a condition; a symbol must know that")
+    """Steps until the condition fails; rows of those that would come after it are 0, as here."""
+    if not _are_rows_filled(node, most, len(states)):
+        node.refuse(
+            "how many rows its outputs have follows from a condition; a symbol must know that, so readers "
+            f"must join them with {most} rows of zeros and take {most} of both"
+        )
     begin = [
         node.const([0], "int64"),
         node.cast(node.sym(1), "float32") if node.has(1) else node.const([1], "float32"),
@@ -126,10 +152,12 @@ def _while(node: Any, most: int, states: Sequence[Any]) -> Any:
         number, holds, *inside = (node.stands_for(*pair) for pair in zip(carried, variables, strict=True))
         again, *made = _symbols(node, node.graph("body", node.reshape(number, ()), np.array(True), *inside))
         again = node.call("elemwise_mul", node.reshape(node.cast(again, "float32"), (1,)), holds)
-        return [], [node.call("_plus_scalar", number, scalar=1), again, *made]
+        after = [node.call("_plus_scalar", number, scalar=1), again, *made[: len(states)]]
+        return made[len(states) :], after
 
-    _, last = while_loop(lambda number, holds, *_: holds * 1, step, variables, most, name=node.name)
-    return node.noted(last)[2:]
+    rows, last = while_loop(lambda number, holds, *_: holds * 1, step, variables, most, name=node.name)
+    return [*node.noted([*rows, *last])[len(rows) + 2 :], *rows]
 
 
+EXPORTS: Final = onnx_writing.EXPORTS
 IMPORTS: Final[Mapping[str, Any]] = {"If": _branch, "Scan": _scan, "Loop": _loop}

@@ -68,16 +68,16 @@ def _along(
     if node.attr("mode", "nearest") == "nearest":
         return node.call("take", symbol, node.const(_nearest(places, old, nearest), "int64"), axis=axis)
     matrix = _matrix(node, places, old, scale)
-    if mode == "tf_crop_and_resize":
-        outside = (places < 0) | (places > old - 1)
-        if outside.any():
-            matrix[outside] = 0
-            if node.attr("extrapolation_value", 0.0):
-                node.refuse("a value outside of the crop other than 0 has no counterpart")
+    outside = ((places < 0) | (places > old - 1)) & (mode == "tf_crop_and_resize")
+    matrix[outside] = 0
     rank = node.rank()
     order = [*(i for i in range(rank) if i != axis), axis]
     turned = symbol if axis == rank - 1 else node.call("transpose", symbol, axes=tuple(order))
     made = node.call("dot", turned, node.const(matrix.T, node.dtype()))
+    if (beyond := outside * node.attr("extrapolation_value", 0.0)).any():
+        made = node.call(
+            "broadcast_add", made, node.const(beyond.reshape((1,) * (rank - 1) + (-1,)), node.dtype())
+        )
     back = tuple(int(i) for i in np.argsort(order))
     return made if axis == rank - 1 else node.call("transpose", made, axes=back)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -78,8 +79,35 @@ def _written(node: Any, indices: Any) -> Any:
         added = node.call("_backward_gather_nd", node.sym(2), indices, shape=node.shape())
         return node.call("elemwise_add", node.sym(), added)
     if reduction != "none":
-        node.refuse(f"reduction {reduction!r} has no counterpart")
+        return _combined(node, _PAIRS[reduction])
     return node.call("_scatter_set_nd", node.sym(0), node.sym(2), indices, shape=node.shape())
+
+
+_PAIRS: Final = {"mul": "broadcast_mul", "max": "broadcast_maximum", "min": "broadcast_minimum"}
+
+
+def _combined(node: Any, operator: str) -> Any:
+    """Elements and updates, by an operator of two: the first update of each place, the second, and so on."""
+    shape, indices = node.shape(), np.asarray(node.value(1))
+    if node.op_type == "ScatterND":
+        places = list(np.moveaxis(indices, -1, 0))
+    else:
+        places = list(np.indices(indices.shape))
+        places[node.axis(0)] = indices
+    wrapped = [np.where(own < 0, own + n, own).ravel() for own, n in zip(places, shape, strict=False)]
+    count, rest = wrapped[0].size, shape[len(wrapped) :]
+    updates = node.reshape(node.sym(2), (count, *rest))
+    seen, data, nth = Counter[tuple[int, ...]](), node.sym(), np.zeros(count, int)
+    for i, place in enumerate(zip(*wrapped, strict=True)):
+        nth[i] = seen[place]
+        seen[place] += 1
+    for number in range(int(nth.max(initial=-1)) + 1):
+        chosen = np.flatnonzero(nth == number)
+        at = node.const(np.stack(wrapped)[:, chosen], "int64")
+        own = node.call("take", updates, node.const(chosen, "int64"), axis=0)
+        made = node.call(operator, node.call("gather_nd", data, at), own)
+        data = node.call("_scatter_set_nd", data, made, at, shape=shape)
+    return data
 
 
 def _scatter_elements(node: Any) -> Any:
@@ -148,6 +176,7 @@ IMPORTS: Final[Mapping[str, Rule]] = {
     "GatherND": _points,
     "ScatterND": _scatter,
     "ScatterElements": _scatter_elements,
+    "Scatter": _scatter_elements,
     "OneHot": _hot,
     "Where": _chosen,
     "TopK": _first,

@@ -81,12 +81,35 @@ EXPORTS: Final[Mapping[str, Rule]] = {
 
 def _batch_normalization(node: Any) -> Any:
     """BatchNorm with the statistics given."""
-    if node.attr("training_mode", 0) or node.num_outputs > 1:
-        node.refuse("statistics of the batch as outputs have no counterpart")
+    if node.attr("training_mode", 0):
+        return _by_batch(node)
+    if node.num_outputs > 1:
+        node.refuse("statistics of the batch as outputs of a normalization by given ones have no counterpart")
     return node.call(
         "BatchNorm", *node.syms(), eps=node.attr("epsilon", 1e-5), momentum=node.attr("momentum", 0.9),
         fix_gamma=False, use_global_stats=True,
     )  # fmt: skip
+
+
+def _by_batch(node: Any) -> list[Any]:
+    """With the statistics of the batch, and moving ones after it."""
+    rank = node.rank()
+    axes, momentum = (0, *range(2, rank)), node.attr("momentum", 0.9)
+    column = (1, -1, *(1,) * (rank - 2))
+    mean = node.call("mean", node.sym(), axis=axes)
+    centred = node.call("broadcast_sub", node.sym(), node.reshape(mean, column))
+    variance = node.call("mean", node.call("square", centred), axis=axes)
+    scale = node.call("rsqrt", node.call("_plus_scalar", variance, scalar=node.attr("epsilon", 1e-5)))
+    scale = node.reshape(node.call("broadcast_mul", scale, node.sym(1)), column)
+    made = node.call("broadcast_mul", centred, scale)
+    moving = [
+        node.call(
+            "broadcast_add", node.call("_mul_scalar", node.sym(index), scalar=momentum),
+            node.call("_mul_scalar", own, scalar=1 - momentum),
+        )
+        for index, own in ((3, mean), (4, variance))
+    ]  # fmt: skip
+    return [node.call("broadcast_add", made, node.reshape(node.sym(2), column)), *moving]
 
 
 def _layer_normalization(node: Any) -> Any:

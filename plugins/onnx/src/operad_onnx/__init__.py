@@ -9,6 +9,6 @@ from operad_onnx.export import newest_opset as newest_opset
 from operad_onnx.faces import export_model as export_model
 from operad_onnx.faces import get_model_metadata as get_model_metadata
 from operad_onnx.faces import import_model as import_model
-from operad_onnx.load import Model as Model
 from operad_onnx.load import load as load
+from operad_onnx.model import Model as Model
 from operad_onnx.scope import NeedsValueError as NeedsValueError

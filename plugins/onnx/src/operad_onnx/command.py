@@ -110,7 +110,7 @@ class Coverage:
             page.table(("ONNX", "operator", "package"), rows)
         if self.missing:
             page.table(("without a counterpart", "why"), [(row.operator, row.reason) for row in self.missing])
-        if self.written:
+        if self.file is None:
             counts = f"{len(self.written)} operators can be written, {len(self.missing)} cannot"
             page.text(f"{counts}; {len(self.read)} ONNX operators can be read")
 

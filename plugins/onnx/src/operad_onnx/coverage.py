@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, final
 
 import onnx
 
 import operad
+from operad_onnx.functions import is_defined
 from operad_onnx.providers import package_for
 from operad_onnx.rules import rules
+from operad_onnx.sink import every_node
 from operad_onnx.traced import is_traceable
 
 STEPS: Final = "steps"
@@ -102,6 +104,7 @@ def read() -> list[Read]:
         for name, rule in rules().imports.items()
     ]
     found += [Read(name, "numbers", "operad-onnx") for name in _FOLDED_HERE]
+    found += [Read(name, "its definition", "operad-onnx") for name in _defined(_known())]
     return sorted(found, key=lambda row: row.onnx)
 
 
@@ -116,21 +119,30 @@ def not_written() -> list[Missing]:
 
 def not_read(model: onnx.ModelProto) -> list[Missing]:
     """Operators of a model that have no rule, most frequent first."""
-    known = {*rules().imports, *_FOLDED_HERE}
-    standard = ("", "ai.onnx")
-    names = Counter(
-        node.op_type if node.domain in standard else f"{node.domain}::{node.op_type}"
-        for node in _nodes(model.graph)
-    )
+    known = _known() | {_full_name(one.domain, one.name) for one in model.functions}
+    known |= {*_defined(_known())}
+    nodes = [*model.graph.node, *(node for one in model.functions for node in one.node)]
+    names = Counter(_full_name(node.domain, node.op_type) for node in every_node(nodes))
     return [
         Missing(name, package_for(name), count) for name, count in names.most_common() if name not in known
     ]
 
 
-def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
-    """The nodes of a graph, and of graphs inside nodes."""
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                yield from _nodes(attribute.g)
+def _full_name(domain: str, kind: str) -> str:
+    return kind if domain in ("", "ai.onnx") else f"{domain}::{kind}"
+
+
+def _known() -> frozenset[str]:
+    return frozenset((*rules().imports, *_FOLDED_HERE))
+
+
+@cache
+def _defined(known: frozenset[str]) -> list[str]:
+    """Operators beside those known that the standard defines by these, as far as it says by which."""
+    found = []
+    for schema in onnx.defs.get_all_schemas():
+        name = _full_name(schema.domain, schema.name)
+        if name not in known and is_defined(schema.name, schema.since_version, schema.domain):
+            parts = {_full_name(node.domain, node.op_type) for node in every_node(schema.function_body.node)}
+            found += [name] if parts <= known else []
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
 import numpy as np
 import onnx
@@ -13,14 +13,12 @@ from onnx import helper, numpy_helper
 import operad
 from operad.boundary import boundary
 from operad.dtypes import as_dtype
-from operad.errors import ArgumentError, OperadError, UnsupportedError
-from operad.graph import Entry, Graph, OpNode, Variable, infer_shapes, infer_types
+from operad.errors import ArgumentError
+from operad.graph import Entry, Graph, Variable
 from operad.symbol import Symbol
-from operad_onnx.element_types import number_of
-from operad_onnx.export_node import ExportNode, Sink, Spec
+from operad_onnx.graph_writer import inferred, write_inner, written
 from operad_onnx.model_file import write_model
-from operad_onnx.rules import Rule, Rules, applied, rules
-from operad_onnx.traced import is_traceable, translated
+from operad_onnx.sink import Sink, Spec, Value, every_node
 
 OPSET: Final = 17
 """Version of the standard that is written where none is named."""
@@ -93,7 +91,7 @@ def _plain(params: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
 
 @final
 class _Writer:
-    """The walk over a graph."""
+    """The symbol's own graph, its inputs and its parameters."""
 
     def __init__(
         self,
@@ -108,28 +106,30 @@ class _Writer:
         if unknown := [name for name in shapes if name not in names]:
             raise ArgumentError(f"export: {unknown[0]!r} is no argument; they are {', '.join(names)}")
         self._params = {name: params[name] for name in names if name in params and name not in shapes}
-        self._rules = rules()
-        self._sink = Sink(opset, self._params)
-        self._lengths = _probed(shapes)
-        self._symbols = {pair: name for name, pair in self._lengths.items()}
-        self._specs = self._inferred(shapes, types)
-        self._values: dict[Entry, str] = {}
-        self._read: set[str] = set()
+        lengths = _probed(shapes)
+        symbols = {pair: name for name, pair in lengths.items()}
+        self._sink = Sink(opset, self._params, symbols, write_inner)
+        self._specs = self._inferred(shapes, types, lengths)
 
     def model(self) -> onnx.ModelProto:
         """The whole model, checked by onnx."""
-        for node in self._graph.nodes:
-            if isinstance(node, Variable):
-                self._values[Entry(node)] = self._sink.unique(node.name)
-                self._note_lengths(node)
-        for node in self._graph.op_nodes:
-            self._write(node)
-        outputs = [self._output(entry) for entry in self._graph.outputs]
-        self._read.update(name for node in self._sink.nodes for name in node.input)
-        graph = helper.make_graph(
-            self._sink.nodes, "operad", list(self._inputs()), outputs, list(self._initializers())
-        )
-        domains = [("", self._sink.opset), *((name, 1) for name in sorted(self._sink.domains) if name)]
+        sink, inputs = self._sink, list[Value]()
+        variables = [node for node in self._graph.nodes if isinstance(node, Variable)]
+        for node in variables:
+            value = Value(sink.unique(node.name), self._specs[self._graph.entry_id(Entry(node))])
+            inputs.append(value)
+            for axis, length in enumerate(value.spec.lengths):
+                if node.name not in self._params and length in sink.symbols:
+                    sink.sources.setdefault(length, (node.name, axis))
+        made = written(self._graph, self._specs, [name for name, _ in inputs], sink, "export: ")
+        outputs = [
+            sink.info(Value(sink.output(value.name, entry.name), value.spec))
+            for entry, value in zip(self._graph.outputs, made, strict=True)
+        ]
+        read = {name for node in every_node(sink.nodes) for name in node.input}
+        free = [sink.info(value) for value in inputs if value.name in read - self._params.keys()]
+        graph = helper.make_graph(sink.nodes, "operad", free, outputs, list(self._initializers(read)))
+        domains = [("", sink.opset), *((name, 1) for name in sorted(sink.domains) if name)]
         opsets = [helper.make_opsetid(name, version) for name, version in domains]
         return helper.make_model(
             graph,
@@ -139,118 +139,25 @@ class _Writer:
             ir_version=helper.find_min_ir_version_for(opsets, ignore_unknown=True),
         )
 
-    def _inferred(self, shapes: Shapes, types: Mapping[str, Any]) -> list[Spec]:
-        tables = []
+    def _inferred(
+        self, shapes: Shapes, types: Mapping[str, Any], lengths: Mapping[str, tuple[int, int]]
+    ) -> list[Spec]:
+        tables: list[dict[str, Any]] = []
         for probe in (0, 1):
-            known: dict[str, Any] = {name: array.shape for name, array in self._params.items()}
+            tables.append({name: array.shape for name, array in self._params.items()})
             for name, shape in shapes.items():
-                lengths = _names(name, shape)
-                known[name] = tuple(self._lengths[n][probe] if isinstance(n, str) else n for n in lengths)
-            tables.append(infer_shapes(self._graph, known))
+                each = _names(name, shape)
+                tables[-1][name] = tuple(lengths[n][probe] if isinstance(n, str) else n for n in each)
         dtypes: dict[str, Any] = {name: array.dtype for name, array in self._params.items()}
         dtypes |= {name: np.dtype(np.float32) for name in shapes}
         dtypes |= {name: as_dtype(dtype) for name, dtype in types.items()}
-        found = infer_types(self._graph, dtypes, np.dtype(np.float32))
-        for entry, known_shape, dtype in zip(
-            self._graph.entries, tables[0].values, found.values, strict=True
-        ):
-            if known_shape is None or None in known_shape or dtype is None:
-                raise ArgumentError(
-                    f"export: the shape of {entry.name!r} does not follow from those given; give it in "
-                    "shapes, or its array in params"
-                )
-        pairs = zip(tables[0].values, tables[1].values, strict=True)
-        both = [tuple(zip(cast("Any", one), cast("Any", other), strict=True)) for one, other in pairs]
-        return [Spec(one, cast("Any", dtype)) for one, dtype in zip(both, found.values, strict=True)]
+        return inferred(self._graph, tables, dtypes)
 
-    def _spec(self, entry: Entry) -> Spec:
-        return self._specs[self._graph.entry_id(entry)]
-
-    def _note_lengths(self, node: Variable) -> None:
-        if node.name in self._params:
-            return
-        for axis, length in enumerate(self._spec(Entry(node)).lengths):
-            if length in self._symbols:
-                self._sink.sources.setdefault(length, (node.name, axis))
-
-    def _write(self, node: OpNode) -> None:
-        what = f"export: node {node.name!r} ({node.op.name})"
-        rule = _rule_of(node, self._rules, what)
-        visible = node.entries[: node.op.num_visible_outputs or 1]
-        seen = ExportNode(
-            node.op,
-            node.name,
-            [self._values[entry] for entry in node.inputs],
-            [self._spec(entry) for entry in node.inputs],
-            [self._spec(entry) for entry in visible],
-            self._sink,
-        )
-        before = len(self._sink.nodes)
-        try:
-            made = applied(rule, seen)
-        except UnsupportedError as error:
-            raise UnsupportedError(f"{what}: {error} (rule {rule})") from error
-        except OperadError:
-            raise
-        except Exception as error:
-            raise UnsupportedError(
-                f"{what}: its rule {rule} failed with {type(error).__name__}: {error}"
-            ) from error
-        for own in self._sink.nodes[before:]:
-            if made[0] in own.output:
-                own.name = node.name
-        for entry, name in zip(visible, made, strict=False):
-            self._values[entry] = self._named(name, entry.name, before)
-
-    def _named(self, value: str, wanted: str, before: int) -> str:
-        """Give a value that nodes since `before` have made its name in the symbol."""
-        own = self._sink.nodes[before:]
-        if not any(value in node.output for node in own):
-            return value
-        name = self._sink.unique(wanted)
-        for node in own:
-            for names in (node.input, node.output):
-                names[:] = [name if old == value else old for old in names]
-        return name
-
-    def _output(self, entry: Entry) -> onnx.ValueInfoProto:
-        value = self._values.get(entry)
-        if value is None:
-            raise UnsupportedError(f"export: the output {entry.name!r} has no counterpart in ONNX")
-        made = {name for node in self._sink.nodes for name in node.output}
-        wanted = entry.name
-        if value != wanted or value not in made:
-            wanted = self._sink.unique(wanted)
-            self._sink.nodes.append(helper.make_node("Identity", [value], [wanted], f"{wanted}_identity"))
-        return self._value_info(wanted, self._spec(entry))
-
-    def _value_info(self, name: str, spec: Spec) -> onnx.ValueInfoProto:
-        lengths = [a if a == b else self._symbols.get((a, b)) for a, b in spec.lengths]
-        return helper.make_tensor_value_info(name, number_of(spec.dtype), lengths)
-
-    def _inputs(self) -> Iterable[onnx.ValueInfoProto]:
-        for node in self._graph.nodes:
-            if isinstance(node, Variable) and node.name not in self._params and node.name in self._read:
-                yield self._value_info(node.name, self._spec(Entry(node)))
-
-    def _initializers(self) -> Iterable[onnx.TensorProto]:
+    def _initializers(self, read: set[str]) -> Iterable[onnx.TensorProto]:
         for name, array in self._params.items():
-            if name in self._read:
+            if name in read:
                 yield numpy_helper.from_array(np.ascontiguousarray(array), name)
         yield from self._sink.constants.values()
-
-
-def _rule_of(node: OpNode, known: Rules, what: str) -> Rule:
-    rule = known.exports.get(node.op.name)
-    if rule is not None:
-        return rule
-    reason = known.absent.get(node.op.name)
-    if reason is None:
-        provider = operad.registry.provider(node.op.name)
-        if is_traceable(node.op):
-            return Rule(translated, str(provider))
-        reason = f"{provider} brings no rule for it (entry point operad.onnx)"
-    raise UnsupportedError(f"{what} cannot be written as ONNX: {reason}")
 
 
 def _names(name: str, shape: Sequence[int | str | None]) -> list[int | str]:

@@ -2,74 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, NoReturn, final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NoReturn, final
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper
 
 import operad
 from operad.errors import UnsupportedError
 from operad.operator import OperatorProperty
 from operad_onnx.element_types import number_of
-from operad_onnx.names import unique
-
-Lengths = tuple[int | None, ...]
+from operad_onnx.sink import Lengths, Sink, Spec, Value
 
 _AXES_AS_INPUT: Final = {"ReduceSum": 13}
 """Version of the standard since which a reduction's axes are an input; 18 for the others."""
-
-
-@final
-class Spec(NamedTuple):
-    """Shape and element type of a value.
-
-    Attributes:
-        lengths: Each length, as it follows from two sets of lengths for what differs from run to run.
-    """
-
-    lengths: tuple[tuple[int, int], ...]
-    dtype: np.dtype[Any]
-
-    @property
-    def shape(self) -> Lengths:
-        """The lengths, None for those that differ."""
-        return tuple(first if first == second else None for first, second in self.lengths)
-
-
-@final
-class Sink:
-    """Nodes and constants of the model so far.
-
-    Attributes:
-        nodes: In order.
-        constants: By name.
-        arrays: The parameters, by name.
-        sources: An input and its axis, for each length that differs from run to run.
-    """
-
-    def __init__(self, opset: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        self.opset = opset
-        self.arrays = arrays
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: dict[str, onnx.TensorProto] = {}
-        self.domains: set[str] = set()
-        self.sources: dict[tuple[int, int], tuple[str, int]] = {}
-        self._names: set[str] = set()
-        self._of_contents: dict[tuple[str, tuple[int, ...], bytes], str] = {}
-
-    def unique(self, name: str) -> str:
-        """A name that no value has, like `name`."""
-        return unique(name, self._names)
-
-    def constant(self, value: np.ndarray[Any, Any], hint: str) -> str:
-        """Name of a constant; equal ones are kept once."""
-        key = (value.dtype.name, value.shape, value.tobytes())
-        if key not in self._of_contents:
-            name = self._of_contents[key] = self.unique(hint)
-            self.constants[name] = numpy_helper.from_array(value, name)
-        return self._of_contents[key]
 
 
 @final
@@ -142,6 +89,27 @@ class ExportNode:
     def ints_scalar(self, value: int) -> str:
         """An integer without axes."""
         return self.const(value, np.int64)
+
+    # Graphs inside the operator.
+
+    def value(self, index: int) -> Value:
+        """An input, with its shape and type."""
+        return Value(self.inputs[index], self.ins[index])
+
+    def inline(self, graph: Any, values: Sequence[Value]) -> list[Value]:
+        """Write the nodes of a graph here, whose variables are values; its outputs."""
+        return self.sink.write(graph, values, self.sink)
+
+    def graph(
+        self, name: str, inputs: Sequence[Value], write: Callable[[list[Value]], Sequence[Value]]
+    ) -> onnx.GraphProto:
+        """A graph as an attribute of a node that is added next; it reads values around it by their names.
+
+        Args:
+            inputs: What its inputs are called, and their shapes and types.
+            write: Writes its nodes; it gets the inputs and gives the outputs.
+        """
+        return self.sink.graph(f"{self.name}_{name}", inputs, write)
 
     def cast(self, value: str, dtype: Any) -> str:
         """A value in another element type."""

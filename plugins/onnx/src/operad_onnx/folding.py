@@ -29,7 +29,7 @@ _FOLDED: Final = frozenset((
     "ConstantOfShape", "CumSum", "Div", "Einsum", "Equal", "Exp", "Expand", "EyeLike", "Flatten",
     "Floor", "Gather", "GatherElements", "Greater", "GreaterOrEqual", "Identity", "IsInf", "IsNaN",
     "Less", "LessOrEqual", "Log", "MatMul", "Max", "Mean", "Min", "Mod", "Mul", "Neg", "NonZero", "Not",
-    "OneHot", "Or", "Pad", "Pow", "Range", "Reciprocal", "ReduceMax", "ReduceMin", "ReduceProd",
+    "OneHot", "Or", "Pad", "Pow", "Range", "Reciprocal", "Relu", "ReduceMax", "ReduceMin", "ReduceProd",
     "ReduceSum", "Reshape", "Round", "ScatterElements", "ScatterND", "Shape", "Sign", "Size", "Slice",
     "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze",
     "Where", "Xor",

@@ -38,6 +38,7 @@ class ImportNode:
         scope: Scope,
         opset: int,
         read_graph: Callable[[onnx.GraphProto, Sequence[Value]], list[Value]],
+        are_filled: Callable[[str, int], bool],
     ) -> None:
         self.op_type = proto.op_type
         self.name = node_name(proto)
@@ -48,6 +49,7 @@ class ImportNode:
         self._inputs = inputs
         self._scope = scope
         self._read_graph = read_graph
+        self._rows, self._are_filled = proto.output, are_filled
         self._count = 0
 
     def attr(self, name: str, default: Any = None) -> Any:
@@ -179,6 +181,10 @@ class ImportNode:
         made = self._read_graph(graph, values)
         return [one.symbol(self._scope) if one.array is None else one.array for one in made]
 
+    def are_rows_filled(self, index: int, most: int) -> bool:
+        """Return whether all readers of an output, if any, fill it up to `most` rows with zeros."""
+        return not self._rows[index] or self._are_filled(self._rows[index], most)
+
     def stands_for(self, variable: Any, symbol: Any, *, is_slice: bool = False) -> Any:
         """A variable of a graph inside, of the shape and type of a symbol, or of its slices along axis 0.
 
@@ -190,7 +196,8 @@ class ImportNode:
         return self.reshape(variable, ()) if is_slice and len(shapes[0]) == 1 else variable
 
     def noted(self, made: Any) -> Any:
-        """Symbols of one operator that a function made, whose shapes and types follow."""
+        """Symbols of one operator that a function made; it gets the node's name."""
+        made[0].entries[0].node.name = self._scope.unique(self.name)
         self._scope.note(made[0])
         return made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 import numpy as np
 import onnx
@@ -17,45 +17,18 @@ from operad.graph import OpNode
 from operad.symbol import Symbol
 from operad_onnx.element_types import dtype_of
 from operad_onnx.folding import folded
+from operad_onnx.functions import Calls, called, definition, is_defined
 from operad_onnx.import_node import ImportNode, node_name
+from operad_onnx.model import Model
 from operad_onnx.model_file import array_of, parsed, read_model
 from operad_onnx.providers import package_for
+from operad_onnx.rows import are_filled
 from operad_onnx.rules import Rule, rules
 from operad_onnx.scope import Facts, NeedsValueError, Scope, Value
 
 _STANDARD: Final = ("", "ai.onnx")
 _PROBES: Final = ((6, 8), (10, 14), (22, 26), (34, 38), (46, 58), (62, 74), (82, 86), (94, 106))
 """Lengths for those that differ from run to run: what follows alike from both is fixed."""
-
-
-@final
-class Model(NamedTuple):
-    """A model that was read.
-
-    Attributes:
-        symbol: Its outputs are the model's.
-        params: Arrays of its arguments and auxiliary states by name; the other arguments are the inputs.
-    """
-
-    symbol: Symbol
-    params: dict[str, Any]
-
-    @property
-    def arg_params(self) -> dict[str, Any]:
-        """The parameters that are arguments."""
-        return {name: self.params[name] for name in self.symbol.list_arguments() if name in self.params}
-
-    @property
-    def aux_params(self) -> dict[str, Any]:
-        """The parameters that are auxiliary states."""
-        return {
-            name: self.params[name] for name in self.symbol.list_auxiliary_states() if name in self.params
-        }
-
-    @property
-    def inputs(self) -> list[str]:
-        """Names of the arguments and states that are no parameters."""
-        return [name for name in self.symbol.list_inputs() if name not in self.params]
 
 
 @boundary
@@ -103,16 +76,15 @@ class _Reader:
         values: Mapping[str, Any],
     ) -> None:
         self._graph = model.graph
-        self._what = what
+        self._what = self._where = what
         self._folder = folder
         self._opsets = {entry.domain: entry.version for entry in model.opset_import}
         self._rules = rules().imports
         self._scope = Scope()
-        self._values: dict[str, Value] = {}
+        self._values: dict[str, Value | None] = {}
         self._lengths: dict[str, tuple[int, int]] = {}
-        if model.functions:
-            name = model.functions[0].name
-            raise UnsupportedError(f"{what}: it defines functions ({name!r}); inline them: onnx.inliner")
+        self._functions = {(one.domain, one.name): one for one in model.functions}
+        self._calls = Calls()
         self._read_tensors()
         self._read_inputs(shapes, values)
 
@@ -183,13 +155,17 @@ class _Reader:
         self._values[name] = value
 
     def _read_node(self, proto: onnx.NodeProto) -> None:
-        what = f"{self._what}: node {node_name(proto)!r} ({proto.op_type})"
+        what = f"{self._where}: node {node_name(proto)!r} ({proto.op_type})".removeprefix(": ")
         inputs = [
             self._values[name] if name in self._values else self._undefined(name, what)
             for name in proto.input
         ]
         domain = "" if proto.domain in _STANDARD else proto.domain
-        node = ImportNode(proto, inputs, self._scope, self._opset(domain, what), self._read_inner)
+        graph, values, scope = self._graph, self._values, self._scope
+        node = ImportNode(
+            proto, inputs, scope, self._opset(domain, what), self._read_inner,
+            lambda rows, most: are_filled(graph, rows, most, values, scope),
+        )  # fmt: skip
         constants = folded(proto, inputs, node, what)
         if constants is not None:
             for name, array in zip(proto.output, constants, strict=True):
@@ -198,30 +174,52 @@ class _Reader:
             return
         full_name = f"{domain}::{proto.op_type}" if domain else proto.op_type
         rule = self._rules.get(full_name)
-        if rule is None:
+        if (own := self._functions.get((proto.domain, proto.op_type))) is not None:
+            rule = Rule(lambda _: self._read_function(own, proto, inputs), "the model")
+        elif rule is None and is_defined(proto.op_type, node.opset, domain):
+            rule = Rule(
+                lambda node: self._read_function(definition(proto, node, domain), proto, inputs),
+                "the standard",
+            )
+        elif rule is None:
             raise UnsupportedError(f"{what}: {package_for(full_name)}")
-        for name, symbol in zip(proto.output, self._made(rule, node, what), strict=False):
+        for name, made in zip(proto.output, self._made(rule, node, what), strict=False):
             if name:
-                self._define(name, symbol if isinstance(symbol, Value) else Value(name, symbol=symbol))
+                self._define(name, _as_value(name, made))
 
     def _read_inner(self, graph: onnx.GraphProto, inputs: Sequence[Value]) -> list[Value]:
         """The outputs of a graph inside a node, which reads values around it."""
-        outer = self._graph, self._values
-        self._graph, self._values = graph, dict(self._values)
+        outer = self._graph, self._values, self._where
+        self._graph, self._values, self._where = graph, dict(self._values), ""
         try:
             for value in inputs:
                 self._values[value.name] = value
             for tensor in graph.initializer:
                 where = f"{self._what}: the tensor {tensor.name!r}"
                 array = array_of(tensor, where, self._folder)
-                self._values[tensor.name] = Value(self._scope.unique(tensor.name), array)
+                self._values[tensor.name] = Value(tensor.name, array)
             for proto in graph.node:
                 self._values = {k: v for k, v in self._values.items() if k not in proto.output}
                 self._read_node(proto)
             found = [(info.name, self._values.get(info.name)) for info in graph.output]
             return [value or self._lost(name) for name, value in found]
         finally:
-            self._graph, self._values = outer
+            self._graph, self._values, self._where = outer
+
+    def _read_function(
+        self, function: onnx.FunctionProto, proto: onnx.NodeProto, inputs: Sequence[Value | None]
+    ) -> list[Value | None]:
+        """The outputs of a function, which reads nothing around it; None for one that is not asked for."""
+        outer = self._values, self._opsets
+        self._opsets = {**self._opsets, **{entry.domain: entry.version for entry in function.opset_import}}
+        self._values = dict.fromkeys(function.input) | dict(zip(function.input, inputs, strict=False))
+        try:
+            self._calls.enter(function)
+            made = iter(self._read_inner(called(function, proto), []))
+            return [next(made) if name else None for name in proto.output]
+        finally:
+            self._calls.leave()
+            self._values, self._opsets = outer
 
     def _lost(self, name: str) -> Value:
         raise FormatError(f"{self._what}: no node makes the output {name!r} of a graph inside a node")
@@ -260,7 +258,7 @@ class _Reader:
             raise FormatError(
                 f"{what}: its rule {rule} failed with {type(error).__name__}: {error}"
             ) from error
-        own = made[0].entries[0].node
+        own = made[0].entries[0].node if isinstance(made[0], Symbol) else None
         if isinstance(own, OpNode) and own.name.startswith(f"{node.name}_"):
             own.name = self._scope.unique(node.name)
         return made
@@ -274,6 +272,13 @@ class _Reader:
             return symbol
         made: Symbol = operad.sym.identity(symbol, name=self._scope.unique(name))
         return made
+
+
+def _as_value(name: str, made: Any) -> Value:
+    """A value of what a rule made: a symbol, or numbers that are known."""
+    if isinstance(made, np.ndarray):
+        return Value(name, made)
+    return made if isinstance(made, Value) else Value(name, symbol=made)
 
 
 def _applied(rule: Rule, node: ImportNode) -> list[Any]:

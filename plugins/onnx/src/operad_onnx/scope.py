@@ -61,20 +61,23 @@ class Scope:
     def __init__(self) -> None:
         self.params: dict[str, np.ndarray[Any, Any]] = {}
         self._facts: dict[Entry, Facts] = {}
-        self._names: set[str] = set()
+        self._names: dict[str, int] = {}
+        self._variables: set[str] = set()
 
     def unique(self, name: str) -> str:
         """A name that no node has yet, like `name`."""
         return unique(name, self._names)
 
     def parameter(self, name: str, array: np.ndarray[Any, Any]) -> Symbol:
-        """A variable whose array is known."""
+        """A variable whose array is known; called otherwise where one has its name."""
+        name = self.unique(name) if name in self._variables else name
         self.params[name] = array
         return self.variable(name, Facts((array.shape,) * _NUM_PROBES, array.dtype))
 
     def variable(self, name: str, facts: Facts) -> Symbol:
         """A variable."""
-        self._names.add(name)
+        self._names.setdefault(name, 0)
+        self._variables.add(name)
         symbol = operad.sym.var(name)
         self.know(symbol, facts)
         return symbol

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from operad_onnx.export_node import Spec
+from operad_onnx.sink import Spec
 from operad_onnx.step_forms import axes_of
 
 if TYPE_CHECKING:
@@ -66,11 +66,20 @@ def _einsum(steps: Steps, out: Spec, subscripts: str, *operands: Any, **_: Any) 
     return str(steps.node.add("Einsum", *names, equation=subscripts))
 
 
+def _norm(steps: Steps, out: Spec, a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> str:
+    value = steps.operand((a, a), out.dtype)
+    of_vectors = np.size(axis) == 1 and (axis is not None or len(value.spec.lengths) == 1)
+    if ord is not None and (ord != 2 or not of_vectors):
+        steps.refuse("norms other than the square root of a sum of squares have no counterpart")
+    return steps.node.reduce("ReduceL2", value.name, axes_of(axis), keepdims)
+
+
 CALLS: Final[Mapping[Any, Callable[..., str]]] = {
     np.argmax: _position("ArgMax"), np.argmin: _position("ArgMin"), np.sort: _ordered(0),
     np.partition: _ordered(0, 1), np.argsort: _ordered(1), np.argpartition: _ordered(1, 1),
     np.all: _truth("ReduceMin"), np.any: _truth("ReduceMax"), np.count_nonzero: _counted,
     np.round: _rounded, np.around: _rounded, np.einsum: _einsum,
     np.linalg.det: lambda steps, out, a: str(steps.node.add("Det", steps.operand((a, a)).name)),
+    np.linalg.norm: _norm,
 }  # fmt: skip
 """By functions of NumPy that are not element-wise."""

@@ -7,11 +7,11 @@ trace for one set of lengths, and for the other. It gives the name of a value.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from operad_onnx.export_node import Spec
+from operad_onnx.sink import Spec, Value
 from operad_sdk.differentiate import Node
 from operad_sdk.differentiate.indexing import is_basic
 
@@ -23,14 +23,6 @@ _FAR: Final = 2**63 - 1
 
 MOVES: Final = frozenset((np.tile, np.repeat, np.roll, np.diagonal))
 """Functions that move elements; positions of these follow from shapes."""
-
-
-@final
-class Value(NamedTuple):
-    """A value of the model, its shape and type."""
-
-    name: str
-    spec: Spec
 
 
 def _reshape(steps: Steps, out: Spec, x: Any, _: Any) -> str:

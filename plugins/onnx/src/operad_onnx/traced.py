@@ -19,10 +19,11 @@ import numpy as np
 import operad
 from operad.errors import OperadError
 from operad.operator import FORWARD, ScalarForm
-from operad_onnx.export_node import ExportNode, Spec
+from operad_onnx.export_node import ExportNode
 from operad_onnx.rules import applied, rules
+from operad_onnx.sink import Spec, Value
 from operad_onnx.step_calls import CALLS
-from operad_onnx.step_forms import FORMS, MOVES, Value, moved
+from operad_onnx.step_forms import FORMS, MOVES, moved
 from operad_sdk.declare.recorded import check_traceable, no_form, recorded
 from operad_sdk.differentiate import PROGRAM, Node, behind
 from operad_sdk.differentiate.errors import line_text

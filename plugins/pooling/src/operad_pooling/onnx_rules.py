@@ -79,16 +79,41 @@ EXPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {
 
 def _largest(node: Any) -> Any:
     """The largest of each window; of a dilated one, of its elements taken apart."""
-    if node.num_outputs > 1:
-        node.refuse("places of the largest elements have no counterpart")
     window = node.windows(node.attr("kernel_shape"))
     lowest = float("-inf") if node.dtype().kind == "f" else 0
+    if node.num_outputs > 1:
+        return _with_places(node, window, lowest)
     if set(window.dilate) != {1}:
         return _dilated(node, window, lowest)
     data, pad = node.padded(window, lowest)
     if node.dtype().kind != "f":
         return node.cast(_pooled(node, node.cast(data, "float64"), "max", window, pad), node.dtype())
     return _pooled(node, data, "max", window, pad)
+
+
+def _with_places(node: Any, window: Any, lowest: float) -> list[Any]:
+    """The largest of each window and its place among all elements: windows are columns."""
+    count, channels, *lengths = node.shape()
+    data, _ = node.padded(window, lowest, always=True)
+    columns = node.call("im2col", data, kernel=window.kernel, stride=window.stride, dilate=window.dilate)
+    columns = node.reshape(columns, (count, channels, int(np.prod(window.kernel)), -1))
+    order = range(len(lengths)) if node.attr("storage_order", 0) else reversed(range(len(lengths)))
+    steps, size = [0] * len(lengths), 1
+    for axis in order:
+        steps[axis], size = size, size * lengths[axis]
+    numbers = [
+        (n - window.dilate[i] * (window.kernel[i] - 1) - 1) // window.stride[i] + 1
+        for i, n in enumerate(node.lengths_of(data)[2:])
+    ]
+    inside = sum(np.indices(window.kernel)[i] * window.dilate[i] * step for i, step in enumerate(steps))
+    first = sum(
+        (np.indices(numbers)[i] * window.stride[i] - window.before[i]) * step for i, step in enumerate(steps)
+    )
+    image = np.arange(count * channels).reshape(count, channels, 1) * size
+    place = node.call("take", node.const(np.ravel(inside), "int64"), node.call("argmax", columns, axis=2))
+    place = node.call("broadcast_add", place, node.const(image + np.ravel(first), "int64"))
+    shape = (count, channels, *numbers)
+    return [node.reshape(node.call("max", columns, axis=2), shape), node.reshape(place, shape)]
 
 
 def _pooled(node: Any, data: Any, kind: str, window: Any, pad: Any, **params: Any) -> Any:

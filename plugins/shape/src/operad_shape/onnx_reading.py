@@ -157,7 +157,19 @@ def _space(node: Any) -> Any:
     return node.call("Reshape", data, shape=(0, -3, 0, 0))
 
 
+def _from_blocks(node: Any) -> Any:
+    """Col2Im: the sum of blocks in padded images, of which the padding is taken off."""
+    size, kernel = node.ints("", 1), node.ints("", 2)
+    pads = node.attr("pads") or (0,) * 2 * len(size)
+    before, after = pads[: len(size)], pads[len(size) :]
+    padded = tuple(sum(three) for three in zip(size, before, after, strict=True))
+    stride, dilate = (node.attr(name) or (1,) * len(size) for name in ("strides", "dilations"))
+    made = node.call("col2im", node.sym(), output_size=padded, kernel=kernel, stride=stride, dilate=dilate)
+    return node.pad(made, [(0, 0), (0, 0), *((-a, -b) for a, b in zip(before, after, strict=True))], 0)
+
+
 IMPORTS: Final[Mapping[str, Rule]] = {
+    "Col2Im": _from_blocks,
     "Reshape": _reshape,
     "Flatten": _flat,
     "Squeeze": _without,
