@@ -68,8 +68,8 @@ def _known(graph: Graph, passes: list[Pass], names: Sequence[str]) -> Graph:
 
 
 def _size(graph: Graph) -> int:
-    programs = [found for found in graph.memo.values() if isinstance(found, Program)]
-    return len(graph.nodes) * (1 + 3 * len(programs))  # which have their gradients, too
+    # Programs have their gradients, too.
+    return len(graph.nodes) * (1 + 3 * sum(isinstance(found, Program) for found in graph.memo.values()))
 
 
 def _make_room(count: int) -> None:

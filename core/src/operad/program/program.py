@@ -196,8 +196,7 @@ class Program:
         """Shape, type and context of every variable of the graph as it was given, by name."""
         facts = self.compilation.facts
         shapes, types = facts["arg_shapes"], facts["arg_types"]
-        contexts = facts["arg_contexts"].items()
-        return {self.named(name): spec_of(shapes[name], types[name], ctx) for name, ctx in contexts}
+        return {self.named(n): spec_of(shapes[n], types[n], ctx) for n, ctx in facts["arg_contexts"].items()}
 
     def entry_range(self, node_id: int) -> range:
         """The entries that a node makes."""
@@ -210,10 +209,6 @@ class Program:
         if node.companion is None or type(node.companion.op) is Gradient:
             return node_id
         return self.numbered.node_ids.get(node.companion, node_id)
-
-    def without_preparations(self, node_ids: Iterable[int]) -> list[int]:
-        """The nodes that every run computes."""
-        return [node_id for node_id in node_ids if node_id not in self.preparations]
 
     def call(self, node_id: int) -> Call:
         """Call of a node, which is no variable."""
@@ -309,10 +304,8 @@ class Program:
     @cached_property
     def visible_read_by_backward(self) -> str | None:
         """The first output of a forward node that backward reads, but for those that operators hide."""
-        forward = {*self.numbered.nodes[: len(self.forward)]}
-        return self._first_read(
-            self.backward, lambda node, i: node in forward and i < node.op.num_visible_outputs
-        )
+        own = {*self.numbered.nodes[: len(self.forward)]}
+        return self._first_read(self.backward, lambda n, i: n in own and i < n.op.num_visible_outputs)
 
     def _first_read(self, node_ids: Iterable[int], is_meant: Callable[[OpNode, int], bool]) -> str | None:
         for entry in self._read(node_ids):
