@@ -69,7 +69,7 @@ def _known(graph: Graph, passes: list[Pass], names: Sequence[str]) -> Graph:
 
 def _size(graph: Graph) -> int:
     # Programs have their gradients, too.
-    return len(graph.nodes) * (1 + 3 * sum(isinstance(found, Program) for found in graph.memo.values()))
+    return len(graph.nodes) * (1 + 3 * sum(isinstance(x, Program) for x in [*graph.memo.values()]))
 
 
 def _make_room(count: int) -> None:
