@@ -1,11 +1,13 @@
 """Compiled functions beside eager calls, an executor, PyTorch and JAX.
 
-    python -m tests.benchmarks.compiled [--threads N ...] [--seconds S] [NETWORK ...]
+    python -m tests.benchmarks.compiled [NETWORK ...] [--threads N ...] [--seconds S] [--page]
+        [--leave-out WAY ...]
 
-A step is forward and backward with given head gradients, of all parameters. Ways of one library take turns in
-one process, a step each, and the table has medians. PyTorch and JAX are measured where `make bench-peers` has
-made their environment. Behind the times stand the first call of each way, which compiles, and the memory that
-stays in use between forward and backward.
+`--page` writes `docs/measurements/compiled.md` besides. A step is forward and backward with given head
+gradients, of all parameters. Ways of one library take turns in one process, a step each, and the table has
+medians. PyTorch and JAX are measured where `make bench-peers` has made their environment. Behind the times
+stand the first call of each way, which compiles, and the memory in use between forward and backward.
+torch.compile takes minutes for the larger networks, so `--leave-out torch.compile` is for short runs.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from tests.benchmarks.environments import ENVIRONMENTS, FOLDER
@@ -34,6 +38,17 @@ NETWORKS: Final = {
 }
 WAYS: Final = ("eager", "compiled", "executor", "torch", "torch.compile", "jax")
 MOST_ROUNDS: Final = 400
+left_out: Final[list[str]] = []
+"""Ways that are not measured, as the command line has them."""
+PAGE: Final = Path("docs/measurements/compiled.md")
+_HEAD: Final = f"""\
+# Compiled functions beside other ways
+
+`python -m tests.benchmarks.compiled --page` writes this page. Milliseconds of time on the wall, medians.
+A step is forward and backward with given head gradients, of all parameters; the first step compiles.
+*MiB kept* is what stays in use between forward and backward. Ways of one library take turns in one process.
+Machine: {os.cpu_count()} cores, {platform.machine()}.
+"""
 
 
 def measured(ways: dict[str, tuple[Callable[[], Any], Callable[[], Any]]], seconds: float) -> dict[str, Any]:
@@ -43,6 +58,7 @@ def measured(ways: dict[str, tuple[Callable[[], Any], Callable[[], Any]]], secon
         ways: For each a prediction and a step, which end when their results are there.
         seconds: How long the ways take turns, for predictions and for steps.
     """
+    ways = {way: ways[way] for way in ways if way not in left_out}
     found: dict[str, Any] = {way: {} for way in ways}
     for number, kind in enumerate(("forward", "step")):
         times: dict[str, list[float]] = {way: [] for way in ways}
@@ -250,9 +266,10 @@ def row(name: str, threads: int, seconds: float) -> dict[str, Any]:
     for library, python in pythons().items():
         one = "--xla_cpu_multi_thread_eigen=false" if threads == 1 else ""
         counts = {key: str(threads) for key in ("OPERAD_NUM_THREADS", "OMP_NUM_THREADS")}
-        words = [python, "-m", "tests.benchmarks.compiled", "--library", library, "--seconds", str(seconds)]
+        words = [python, "-m", "tests.benchmarks.compiled", name, "--library", library]
+        words += ["--seconds", str(seconds), "--leave-out", *left_out]
         done = subprocess.run(
-            [*words, name], check=False, capture_output=True, text=True,
+            words, check=False, capture_output=True, text=True,
             env={**os.environ, **counts, "XLA_FLAGS": one},
         )  # fmt: skip
         if done.returncode:
@@ -267,27 +284,42 @@ def _cell(found: dict[str, Any], way: str, what: str, scale: float = 1e3) -> str
     return "-" if value is None else f"{value * scale:.3f}" if value * scale < 100 else f"{value * scale:.0f}"
 
 
+def tables(networks: Sequence[str], threads: int, seconds: float) -> Iterator[str]:
+    """Lines of one table."""
+    yield f"\n## Threads: {threads}\n\nLoad {os.getloadavg()[0]:.1f} at the start.\n"
+    yield f"| network | | {' | '.join(WAYS)} |\n|---|---|{'---:|' * len(WAYS)}"
+    for name in networks:
+        found = row(name, threads, seconds)
+        for what in ("forward", "step", "first step"):
+            yield f"| {name} | {what} | {' | '.join(_cell(found, way, what) for way in WAYS)} |"
+        kept = [_cell(found, way, "kept", 1 / 2**20) for way in WAYS[:2]]
+        yield f"| {name} | MiB kept | {' | '.join(kept)} | | | | |"
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("networks", nargs="*", choices=[*NETWORKS, []], default=[*NETWORKS])
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--leave-out", nargs="*", choices=WAYS[3:], default=[])
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--library", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    left_out[:] = options.leave_out
     if options.library:
         print(json.dumps(LIBRARIES[options.library](NETWORKS[options.networks[0]], options.seconds)))
         return
+    begun, lines = time.monotonic(), list[str]()
     for threads in options.threads:
-        print(f"\n{threads} threads, load {os.getloadavg()[0]:.1f}; ms, median\n")
-        print(f"| network | | {' | '.join(WAYS)} |\n|---|---|{'---|' * len(WAYS)}")
-        for name in options.networks:
-            found = row(name, threads, options.seconds)
-            for what in ("forward", "step", "first step"):
-                cells = [_cell(found, way, what) for way in WAYS]
-                print(f"| {name} | {what} | {' | '.join(cells)} |", flush=True)
-            kept = [_cell(found, way, "kept", 1 / 2**20) for way in WAYS[:2]]
-            print(f"| {name} | MiB kept | {' | '.join(kept)} | | | | |", flush=True)
+        for line in tables(options.networks, threads, options.seconds):
+            print(line, flush=True)
+            lines.append(line)
+    if options.page:
+        took = (
+            f"Taken in {(time.monotonic() - begun) / 60:.1f} minutes, {options.seconds:g} s for each cell.\n"
+        )
+        PAGE.write_text("\n".join([_HEAD, took, *lines, ""]))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import operad as od
+from operad.graph import renamed
 from tests.integration.bound_networks import Network
 
 SEED = 7
@@ -35,14 +36,20 @@ class Job(NamedTuple):
     dtype: str
 
 
-def digest(job: Job) -> str:
-    """Digest of all bits that a job gives: outputs, states and gradients."""
+def digest(job: Job, prefix: str = "") -> str:
+    """Digest of all bits that a job gives: outputs, states and gradients.
+
+    Args:
+        prefix: Of the names of all nodes.
+    """
     network, dtype = Network(job.seed, job.batch), job.dtype
-    types = dict.fromkeys([*network.arguments, *network.states], dtype)
-    requests = dict.fromkeys(network.trained, job.request)
-    executor = network.symbol.simple_bind(od.cpu(), requests, types, **network.shapes)
+    values = {prefix + name: value for name, value in {**network.arguments, **network.states}.items()}
+    requests = dict.fromkeys([prefix + name for name in network.trained], job.request)
+    shapes = {prefix + name: shape for name, shape in network.shapes.items()}
+    symbol = od.sym.Symbol(renamed(network.symbol.graph, lambda node: prefix + node.name).outputs)
+    executor = symbol.simple_bind(od.cpu(), requests, dict.fromkeys(values, dtype), **shapes)
     for name, array in {**executor.arg_dict, **executor.aux_dict}.items():
-        array[:] = {**network.arguments, **network.states}[name]
+        array[:] = values[name]
     found = hashlib.sha256()
 
     def note(arrays: Any) -> None:
@@ -55,7 +62,7 @@ def digest(job: Job) -> str:
         if is_train and job.request != "null":
             executor.backward([od.nd.ones(one.shape, dtype=dtype) for one in executor.outputs])
         note([*executor.outputs, *executor.aux_dict.values()])
-    note([executor.grad_dict[name] for name in network.trained if job.request != "null"])
+    note([executor.grad_dict[name] for name in requests if job.request != "null"])
     return found.hexdigest()
 
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +251,7 @@ def compare_orders(seed: int, jobs: list[Job]) -> int:
     for way, order, bound in (
         ("here", jobs, digest),
         ("here again", others, digest),
+        ("under other names", jobs[::-1], partial(digest, prefix="another_")),
         ("child", jobs[:9], in_a_child),
     ):
         for job in order:

@@ -24,8 +24,10 @@ def fused(monkeypatch):
 
 def clusters(executor):
     """Names of the members of each cluster."""
-    nodes = executor.program.graph.op_nodes
-    return [[node.name for node in each.op.members] for each in nodes if isinstance(each.op, Composite)]
+    nodes, named = executor.program.graph.op_nodes, executor.program.named
+    return [
+        [named(node.name) for node in each.op.members] for each in nodes if isinstance(each.op, Composite)
+    ]
 
 
 def bound(symbol, shape=SHAPE, **options):

@@ -11,7 +11,7 @@ from core.tests.graph.test_composite import Twice
 from operad import nd
 from operad.errors import BindError
 from operad.graph import Entry, OpNode, Variable
-from operad_module.monitored import _show
+from operad_module.monitored import _Show, _show
 
 pytestmark = pytest.mark.usefixtures("operators", "two_threads")
 
@@ -78,9 +78,29 @@ def test_members_are_shown_under_their_own_names(monitor_all):
     value = od.nd.array([0.5, -1])
     values = Twice([first, second]).member_values([value])
     for member in (first, second):
-        _show(member, member.entries, values, seen.__setitem__, monitor_all)
+        _show(member, member.entries, values, _Show(seen.__setitem__, str), monitor_all)
     expected = {"first_output": np.tanh([0.5, -1]), "second_output": np.tanh(np.tanh([0.5, -1]))}
     for name, numbers in expected.items():
         np.testing.assert_allclose(seen[name].asnumpy(), numbers, rtol=1e-6)
     inputs = {"x", "first_input0", "second_input0"} if monitor_all else set()
     assert set(seen) == {*expected, *inputs}
+
+
+@pytest.mark.parametrize("fusion", ["on", "off"])
+def test_a_network_of_a_known_structure_shows_its_own_names(fusion, monkeypatch):
+    """What the first network of a structure is called, another is not."""
+    monkeypatch.setenv("OPERAD_FUSION", fusion)
+    seen = {}
+    for prefix in ("one", "other"):
+        x = od.sym.tanh(
+            od.sym.square(od.sym.var(f"{prefix}_x"), name=f"{prefix}_square"), name=f"{prefix}_tanh"
+        )
+        exe = od.sym.MakeLoss(x, name=f"{prefix}_loss").simple_bind(od.cpu(), **{f"{prefix}_x": (64, 64)})
+        names = seen[prefix] = []
+        exe.set_monitor_callback(lambda name, array, names=names: names.append(name), monitor_all=True)
+        exe.forward(is_train=True)
+        exe.backward()
+        od.nd.waitall()
+    assert all(name.startswith("other_") for name in seen["other"])
+    assert [name.replace("other_", "one_") for name in seen["other"]] == seen["one"]
+    assert {"other_x", "other_square_output", "other_tanh_output", "other_loss_output"} <= {*seen["other"]}

@@ -49,7 +49,7 @@ def test_a_step_is_compiled_as_its_parts_are(monkeypatch):
         seen.append(([node.name for node in graph.nodes], facts["wanted"]))
         return graph, {}
 
-    looking = Pass("looking", look, requires=("wanted",))
+    looking = Pass("looking", look, requires=("wanted",), distribution="acme")
     monkeypatch.setattr(
         "operad.graph.passes.passes_of", lambda stage, _: [looking] if stage == TRAINING else []
     )

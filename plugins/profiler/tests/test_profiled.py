@@ -80,3 +80,10 @@ class TestNodes:
         symbol = applied(op())
         found = self.nodes(symbol, x=(2,), grad_req="null", type_dict={"x": np.int32})
         assert [node.flops for node in found] == [None]
+
+    def test_have_the_names_of_their_own_network(self) -> None:
+        """What the first network of a structure is called, another is not."""
+        for name in ("one", "other"):
+            symbol = sym.tanh(sym.square(sym.var("x"), name=f"{name}1"), name=f"{name}2")
+            found = self.nodes(symbol, nd.ones((3,)), x=(3,))
+            assert {node.name for node in found} == {f"{name}1", f"{name}2"}

@@ -7,6 +7,7 @@ array, and the thread's mode. Each trace has a program for each set of gradients
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from operad.compiled.numbers import TracedNumber
 from operad.compiled.operator import CompiledProperty
 from operad.compiled.trace import Trace
 from operad.config import settings
-from operad.device import current_context
+from operad.device import Context, current_context
 from operad.errors import ArgumentError
 from operad.executor.prepared import PreparedArray, PreparedArrays
 from operad.graph import Entry, Graph, OpNode, Variable
@@ -35,8 +36,19 @@ _MOST_KEPT: Final = 64
 Hook = tuple[Callable[[str, str, Any], object], bool]
 """Called with name, operator and array for each result inside; and whether for what is read, too."""
 
-_installed: Final = registry.follow(dict[str, object]())
-"""Has an object for what is installed, which is another one when that has changed."""
+_Compiled = tuple[imperative.Plan, Sequence[int], Sequence[NDArray], PreparedArrays | None]
+
+_installed: Final = registry.follow(dict[str, tuple[object, list[Any]]]())
+"""Has an object for what is installed, which is another one when that has changed, and names of settings."""
+
+
+def _surroundings() -> tuple[Any, ...]:
+    """What is installed, and what the environment says to it, whose own table decodes nothing."""
+    if (known := _installed.get("")) is None:
+        names = [os.fsencode(name) for name in registry.entry_names("operad.settings")]
+        known = _installed.setdefault("", (object(), names))
+    found, names = known
+    return (found, *map(os.environ._data.get, names))  # type: ignore[attr-defined]
 
 
 def _flat(value: Any, arrays: list[Any], floats: list[Any]) -> Any:
@@ -117,9 +129,7 @@ class _Traced:
         self._names = [node.name for node in variables]
         self._sources = [trace.parameters[node] for node in variables]
         self._numbers = [(i, *each) for i, each in enumerate(self._sources) if each.__class__ is tuple]
-        self._plans: dict[
-            Any, tuple[imperative.Plan, Sequence[int], Sequence[NDArray], PreparedArrays | None]
-        ] = {}
+        self._plans: dict[Any, _Compiled] = {}
 
     def __call__(
         self, arrays: Sequence[imperative.Array], floats: Sequence[float], mode: int, hook: Hook | None
@@ -157,9 +167,7 @@ class _Traced:
             results[i]._autograd, results[i]._provenance = None, imperative.Provenance.UNTRACKED
         return results
 
-    def _compile(
-        self, key: Any, inputs: Sequence[imperative.Array], mode: int
-    ) -> tuple[imperative.Plan, Sequence[int], Sequence[NDArray], PreparedArrays | None]:
+    def _compile(self, key: Any, inputs: Sequence[imperative.Array], mode: int) -> _Compiled:
         begun_s, title, ctx = perf_counter(), self._trace.title, self._trace.ctx
         wanted = {name: request for name, request in zip(self._names, key, strict=False) if request}
         named, count = dict(zip(self._names, inputs, strict=True)), self._num_args
@@ -229,8 +237,8 @@ class CompiledFunction:
         functools.update_wrapper(self, function)
         self._function, self._create_graph = function, create_graph
         self._title = getattr(function, "__name__", type(function).__name__)
-        # By kind of call: positions of the floats that it looks at, and by their values the traces.
-        self._kinds: dict[Any, tuple[list[int], dict[Any, _Traced]]] = {}
+        # By context and kind of call: positions of floats that it looks at, and by their values the traces.
+        self._kinds: dict[Context, dict[Any, tuple[list[int], dict[Any, _Traced]]]] = {}
         self._last: tuple[Any, ...] = ()
         self._lines: deque[str] = deque(maxlen=_MOST_KEPT)
 
@@ -242,10 +250,10 @@ class CompiledFunction:
         arrays: list[NDArray] = []
         floats: list[float] = []
         structure = _flat((args, kwargs), arrays, floats)
-        surroundings = (mode, _installed.setdefault("", object()), settings(), current_context())
-        kind = (structure, *surroundings, *[x._spec for x in arrays])
+        kind = (structure, mode, _surroundings(), settings(), current_context(), *[x._spec for x in arrays])
+        ctx = arrays[0]._spec.ctx if arrays else current_context()
         try:
-            asked, traced = self._kinds.get(kind) or ((), {})
+            asked, traced = self._kinds.setdefault(ctx, {}).get(kind) or ((), {})
         except TypeError as error:
             raise ArgumentError(
                 f"{self._title}: an argument is neither an array nor hashable ({error}); make NumPy's arrays "
@@ -253,14 +261,13 @@ class CompiledFunction:
             ) from None
         found = traced.get(tuple([repr(floats[i]) for i in asked]) if asked else ())
         if found is None:
-            found = self._trace(kind, structure, arrays, floats)
+            found = self._trace(ctx, kind, structure, arrays, floats)
         return found(arrays, floats, mode, self._hook)
 
     def _trace(
-        self, kind: Any, structure: Any, arrays: Sequence[NDArray], floats: Sequence[float]
+        self, ctx: Context, kind: Any, structure: Any, arrays: Sequence[NDArray], floats: Sequence[float]
     ) -> _Traced:
-        begun_s, why = perf_counter(), self._reason(kind)
-        ctx = arrays[0]._spec.ctx if arrays else current_context()
+        begun_s, why, kinds = perf_counter(), self._reason(kind), self._kinds[ctx]
         trace = Trace(self._title, [x._spec for x in arrays], floats, ctx)
 
         def body() -> Any:
@@ -270,17 +277,17 @@ class CompiledFunction:
         made = _Traced(trace, trace.run(body), self._create_graph, self._lines.append)
         title, ms = self._title, (perf_counter() - begun_s) * 1e3
         self._lines.append(f"traced {title} in {ms:.1f} ms ({why}): {len(made.graph.op_nodes)} calls")
-        before, known = self._kinds.get(kind) or ([], {})
+        before, known = kinds.get(kind) or ([], {})
         asked = sorted(trace.asked.union(before))
         # One tuple, replaced whole, so that threads agree on what they see.
         found = asked, known if asked == before else {}
         imperative.insert_bounded(found[1], tuple([repr(floats[i]) for i in asked]), made, _MOST_KEPT)
-        imperative.insert_bounded(self._kinds, kind, found, _MOST_KEPT)
+        imperative.insert_bounded(kinds, kind, found, _MOST_KEPT)
         self._last = kind
         return made
 
     def _reason(self, kind: tuple[Any, ...]) -> str:
-        names = ["structure or constants", "mode", "what is installed", "settings", "context"]
+        names = ["structure or constants", "mode", "what is installed or its settings", "settings", "context"]
         names += [f"array {i} is {spec}" for i, spec in enumerate(kind[len(names) :])]
         changed = [name for name, new, old in zip(names, kind, self._last, strict=False) if new != old]
         return ", ".join(changed) or ("a number that it looks at" if self._last else "first call")

@@ -62,7 +62,7 @@ class BoundProgram:
         return self.forward[-1].started if self.forward else frozenset()
 
     def _codes(self, node_ids: Iterable[int]) -> list[SegmentCode]:
-        return codes(self.program, self.program.without_preparations(node_ids))
+        return codes(self.program, [i for i in node_ids if i not in self.program.preparations])
 
     def begin(self) -> None:
         """Before a run is pushed: its values are in the memory from now on, and its prepared arrays right."""

@@ -30,6 +30,7 @@ from operad.graph.ir import OpNode as OpNode
 from operad.graph.ir import Variable as Variable
 from operad.graph.ir import hidden_key as hidden_key
 from operad.graph.ir import rebuilt as rebuilt
+from operad.graph.ir import renamed as renamed
 from operad.graph.ir import rewrite as rewrite
 from operad.graph.ir import topological_order as topological_order
 from operad.graph.kernels import choose_kernels as choose_kernels

@@ -36,6 +36,8 @@ class Pass(NamedTuple):  # a dataclass would add 2 ms to the import
         stage: Of a plugin's pass: `forward`, to see the graph before it is differentiated, or
             `training`, to see it with its gradients, which are the last `len(wanted)` outputs.
         distribution: Whose it is, with its version; filled in for passes of plugins, "" for the system's own.
+        reads_names: Of a plugin's pass: whether the graph that it returns depends on what nodes are called.
+            If not, graphs that differ in names are compiled once, under names that are numbers.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Pass(NamedTuple):  # a dataclass would add 2 ms to the import
     provides: tuple[str, ...] = ()
     stage: str = TRAINING
     distribution: str = ""
+    reads_names: bool = True
 
     @property
     def title(self) -> str:
@@ -178,20 +181,10 @@ class Compilation:
 
     def reports(self) -> list[PassReport]:
         """Reports of all runs of passes, in order; estimates what each graph needs, which takes a while."""
-        planned: dict[Graph, int] = {}
-        for run in self._runs:
-            if run.after not in planned:
-                planned[run.after] = self._planned_bytes(run.after)
+        planned = {after: self._planned_bytes(after) for after in {run.after for run in self._runs}}
         return [
-            PassReport(
-                pass_.name,
-                pass_.distribution,
-                len(before.nodes),
-                len(after.nodes),
-                seconds * 1e3,
-                planned[after],
-            )
-            for pass_, before, after, seconds in self._runs
+            PassReport(run.name, run.distribution, len(old.nodes), len(new.nodes), s * 1e3, planned[new])
+            for run, old, new, s in self._runs
         ]
 
     def _planned_bytes(self, graph: Graph) -> int:

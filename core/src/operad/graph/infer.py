@@ -309,7 +309,7 @@ def _forward_cautiously(node: OpNode, ins: list[PartialShape]) -> tuple[Sequence
 def _backward_cautiously(
     node: OpNode, ins: list[PartialShape], outs: list[PartialShape]
 ) -> Sequence[PartialShape]:
-    found = _shapes_backward(node, ins, outs)
+    found = node.op.infer_shape_backward(ins, outs)
     return found if _knows_data(found) else ins
 
 
@@ -317,10 +317,8 @@ def _knows_data(ins: Sequence[PartialShape]) -> bool:
     return not ins or ins[0] == () or any(n is not None for n in ins[0] or ())
 
 
-def _shapes_backward(
-    node: OpNode, ins: list[PartialShape], outs: list[PartialShape]
-) -> Sequence[PartialShape]:
-    return node.op.infer_shape_backward(ins, outs)
+def _shapes_backward(node: OpNode, *known: list[PartialShape]) -> Sequence[PartialShape]:
+    return node.op.infer_shape_backward(*known)
 
 
 def _given_type(node: Variable) -> DType | None:

@@ -14,6 +14,7 @@ Source: nnvm::Node, NodeEntry and Graph, nnvm/include/nnvm.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import accumulate
 from typing import Any, Final, NamedTuple, TypeVar, final
 
@@ -202,6 +203,19 @@ def rebuilt(node: Node, inputs: list[Entry], renewed: Mapping[Node, Node] = _NON
     made = OpNode(node.op, node.name, inputs, node.attrs, companion, node.adds_to)
     made.control_deps = control_deps
     return made
+
+
+def renamed(graph: Graph, name_of: Callable[[Node], str]) -> Graph:
+    """The graph with other names of nodes, and of those outside of it that these are the gradients of."""
+    new: dict[Node | None, Any] = {None: None}
+    for node in (*[node.companion for node in graph.op_nodes if node.companion], *graph.nodes):
+        made = new[node] = copy(node)
+        made.name, made.attrs = name_of(node), node.attrs.copy()
+        made.inputs = [Entry(new.get(source, source), index) for source, index in node.inputs]
+        made.control_deps = [new.get(other, other) for other in node.control_deps]
+        if isinstance(made, OpNode):
+            made.companion = new.get(made.companion, made.companion)
+    return Graph([Entry(new[node], index) for node, index in graph.outputs])
 
 
 def depth_first(outputs: Iterable[Entry], required: Callable[[Node], Iterable[Node]]) -> list[Node]:

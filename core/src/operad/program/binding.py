@@ -143,7 +143,7 @@ class Binding:
 
 
 def _new_state_vars(program: Program, node_ids: Iterable[int]) -> dict[int, Var]:
-    nodes = program.graph.nodes
+    nodes = program.numbered.nodes
     return {
         node_id: engine.get().new_variable()
         for node_id in node_ids

@@ -74,8 +74,7 @@ class SegmentCode:
         costs = [program.costs[node_id] for node_id in node_ids]
         self.is_light = not self.ctx.is_gpu and estimated(costs).is_light
         self.is_parallel = costs[0].is_parallel
-        nodes = program.graph.nodes
-        first, last = nodes[node_ids[0]].name, nodes[node_ids[-1]].name
+        first, last = [program.named(program.numbered.nodes[node_ids[i]].name) for i in (0, -1)]
         self.label = first if len(node_ids) == 1 else f"{first}..{last}"
         self._calls = [program.call(node_id) for node_id in node_ids]
         self.operator_ids = [call.operator for call in self._calls]
@@ -179,7 +178,7 @@ class SegmentCode:
         return _Compiled(operators, gathers, constants, node_ids, users)
 
     def _templates(self, node_id: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:
-        node, found = self.program.graph.nodes[node_id], self.program.call(node_id)
+        node, found = self.program.numbered.nodes[node_id], self.program.call(node_id)
         assert isinstance(node, OpNode)
         if found.operator != node_id:
             assert isinstance(node.op, Gradient)

@@ -6,12 +6,13 @@ Everything is by number: nodes and entries are indices into the tables (see `Gra
 from __future__ import annotations
 
 import gc
+import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, Final, NamedTuple, final
 
 from operad.device import Context
 from operad.errors import GradientError
@@ -19,6 +20,7 @@ from operad.first_use import cached_property
 from operad.graph import (
     Compilation,
     Entry,
+    Facts,
     Graph,
     Memo,
     MemoryPlan,
@@ -27,6 +29,7 @@ from operad.graph import (
     Variable,
     compile_passes,
     prepared_entries,
+    renamed,
 )
 from operad.imperative import ArraySpec, spec_of
 from operad.op import Choice, Cost, Gradient, Operator, OpReq
@@ -35,16 +38,19 @@ from operad.scopes import Ending, Exit
 
 
 def compile_graph(
-    graph: Graph, passes: Sequence[Pass], given: Mapping[str, Any], analyses: Mapping[str, Pass] | None = None
-) -> Program:
+    graph: Graph, passes: Sequence[Pass], given: Facts, analyses: Mapping[str, Pass] | None = None,
+    names: Sequence[str] = (),
+) -> Program:  # fmt: skip
     """Run the passes over a graph; `given` are the facts that `operad.graph.passes` lists.
 
+    Args:
+        names: Those that the graph's names number; see `Program`.
     Raises:
         ShapeError: Shapes contradict each other, or do not follow from those given.
         GraphError: A plugin's pass failed.
     """
     with collector_paused():
-        return Program(compile_passes(graph, passes, given, analyses))
+        return Program(compile_passes(graph, passes, given, analyses), names)
 
 
 @final
@@ -66,6 +72,9 @@ class _CollectorPaused:
 def collector_paused() -> AbstractContextManager[None]:
     """Inside `with`, garbage is not looked for, where it was before."""
     return _CollectorPaused() if gc.isenabled() else nullcontext()
+
+
+_NUMBER: Final = re.compile(r"<(\d+)>")
 
 
 @final
@@ -95,7 +104,9 @@ class Program:
 
     Attributes:
         compilation: How it was made.
-        graph: The training graph: what computes the outputs, then what computes the gradients.
+        numbered: The training graph: what computes the outputs, then what computes the gradients. Names of
+            nodes are made of `<0>`, `<1>`, ..., which stand for `names`.
+        names: Those of the graph that is bound, by number. () where its names are in `numbered` themselves.
         plan: Memory of every entry that no array of the caller holds.
         contexts: Where each node runs and each variable lives.
         costs: What each node computes, roughly.
@@ -109,10 +120,10 @@ class Program:
         preparations: Those of either that fill prepared arrays, which need not run where these are filled.
     """
 
-    def __init__(self, compilation: Compilation) -> None:
-        self.compilation = compilation
+    def __init__(self, compilation: Compilation, names: Sequence[str] = ()) -> None:
+        self.compilation, self.names = compilation, names
         graph, facts = compilation.graph, compilation.facts
-        self.graph = graph
+        self.numbered = graph
         self._calls: Memo[Call] = Memo()
         self._resources: Memo[list[ResourceRequest]] = Memo()
         self.plan: MemoryPlan = facts["plan"]
@@ -125,22 +136,28 @@ class Program:
         count = facts["num_outputs"]
         self.outputs = ids[:count]
         first = len(ids) - len(facts["wanted"])
-        self.gradients = dict(zip(facts["wanted"], ids[first:], strict=True))
+        self.gradients = dict(zip(map(self.named, facts["wanted"]), ids[first:], strict=True))
         self.updates = ids[count:first]
-        self.variables = {
-            node.name: first
-            for node, first in zip(graph.nodes, graph.first_entries, strict=False)
-            if isinstance(node, Variable)
-        }
+        pairs = zip(graph.nodes, graph.first_entries, strict=False)
+        self.variables = {self.named(node.name): first for node, first in pairs if isinstance(node, Variable)}
         # The graph is in depth-first order, so what the outputs need stands before the rest.
         end = max([graph.node_ids[entry.node] + 1 for entry in graph.outputs[:count]], default=0)
         self.forward = range(end)
         self.backward = range(end, len(graph.nodes))
         self.preparations = [graph.node_ids[entry.node] for entry in prepared_entries(graph)]
 
+    def named(self, text: str) -> str:
+        """A text with the names of the graph that is bound."""
+        return _NUMBER.sub(lambda found: self.names[int(found[1])], text) if self.names else text
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The training graph, with names."""
+        return renamed(self.numbered, lambda node: self.named(node.name)) if self.names else self.numbered
+
     def spec(self, entry: int) -> ArraySpec:
         """Shape, type and context of an entry."""
-        node = self.graph.node_ids[self.graph.entries[entry].node]
+        node = self.numbered.node_ids[self.numbered.entries[entry].node]
         return spec_of(self._shapes[entry], self._types[entry], self.contexts[node])
 
     @cached_property
@@ -169,9 +186,9 @@ class Program:
         """Names of all nodes that tell them apart: the second of a name has `#2` behind it."""
         seen: Counter[str] = Counter()
         found = []
-        for node in self.graph.nodes:
-            seen[node.name] += 1
-            found.append(node.name if seen[node.name] == 1 else f"{node.name}#{seen[node.name]}")
+        for name in [self.named(node.name) for node in self.numbered.nodes]:
+            seen[name] += 1
+            found.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
         return found
 
     @cached_property
@@ -179,34 +196,27 @@ class Program:
         """Shape, type and context of every variable of the graph as it was given, by name."""
         facts = self.compilation.facts
         shapes, types = facts["arg_shapes"], facts["arg_types"]
-        return {name: spec_of(shapes[name], types[name], ctx) for name, ctx in facts["arg_contexts"].items()}
+        return {self.named(n): spec_of(shapes[n], types[n], ctx) for n, ctx in facts["arg_contexts"].items()}
 
     def entry_range(self, node_id: int) -> range:
         """The entries that a node makes."""
-        return range(self.graph.first_entries[node_id], self.graph.first_entries[node_id + 1])
+        return range(self.numbered.first_entries[node_id], self.numbered.first_entries[node_id + 1])
 
     def operator_id(self, node_id: int) -> int:
         """The node whose operator runs this one."""
-        node = self.graph.nodes[node_id]
+        node = self.numbered.nodes[node_id]
         assert isinstance(node, OpNode)
         if node.companion is None or type(node.companion.op) is Gradient:
             return node_id
-        return self.graph.node_ids.get(node.companion, node_id)
-
-    def without_preparations(self, node_ids: Iterable[int]) -> list[int]:
-        """The nodes that every run computes."""
-        return [node_id for node_id in node_ids if node_id not in self.preparations]
+        return self.numbered.node_ids.get(node.companion, node_id)
 
     def call(self, node_id: int) -> Call:
         """Call of a node, which is no variable."""
         return self._calls.get(node_id, self._make_call, node_id)
 
     def _make_call(self, node_id: int) -> Call:
-        node, inputs, outputs = (
-            self.graph.nodes[node_id],
-            self.graph.input_ids[node_id],
-            self.entry_range(node_id),
-        )
+        node, inputs = self.numbered.nodes[node_id], self.numbered.input_ids[node_id]
+        outputs = self.entry_range(node_id)
         assert isinstance(node, OpNode)
         # What is not read may be gone: its memory serves others by now.
         ins, aux = tuple(inputs[: node.num_read]), tuple(node.of_states(inputs))
@@ -220,7 +230,7 @@ class Program:
         """Nodes whose operators are made with each binding: those that keep a state, or may not be there."""
         return [
             number
-            for number, node in enumerate(self.graph.nodes)
+            for number, node in enumerate(self.numbered.nodes)
             if isinstance(node, OpNode)
             and (node.op.is_stateful or type(getattr(node.op, "of", None)) is Gradient)
         ]
@@ -229,31 +239,31 @@ class Program:
         """Operators for the nodes that have their own, made at once."""
         found = Operators(self)
         for node_id in node_ids:
-            if isinstance(self.graph.nodes[node_id], OpNode) and self.operator_id(node_id) == node_id:
+            if isinstance(self.numbered.nodes[node_id], OpNode) and self.operator_id(node_id) == node_id:
                 found[node_id]
         return found
 
     def operator(self, node_id: int, alike: Memo[Operator]) -> Operator:
         """Operator of a node that has its own: one for all that are alike and keep no state."""
-        node, choice = self.graph.nodes[node_id], self.kernels[node_id]
+        node, choice = self.numbered.nodes[node_id], self.kernels[node_id]
         assert isinstance(node, OpNode)
         if choice is not None and type(node.op) is not Gradient:
             # Nodes that are alike share one choice.
             return alike.get(node_id if node.op.is_stateful else choice, choice.operator)
-        args = self.graph.input_ids[node_id][: node.num_args]
+        args = self.numbered.input_ids[node_id][: node.num_args]
         shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
         ctx = self.contexts[node_id]
         key: Hashable = node_id if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
         try:
             return alike.get(key, node.op.create_operator, ctx, shapes, types)
         except GradientError as error:
-            raise GradientError(f"bind: {node.name!r}: {error}") from error
+            raise GradientError(f"bind: {self.named(node.name)!r}: {error}") from error
 
     def resources(self, node_id: int) -> list[ResourceRequest]:
         """Resources that the node's operator asks the resource manager for."""
-        node = self.graph.nodes[node_id]
+        node = self.numbered.nodes[node_id]
         assert isinstance(node, OpNode)
-        shapes = [self._shapes[entry] for entry in self.graph.input_ids[node_id][: node.num_args]]
+        shapes = [self._shapes[entry] for entry in self.numbered.input_ids[node_id][: node.num_args]]
         return self._resources.get((node.signature, *shapes), node.op.forward_resource, shapes)
 
     @cached_property
@@ -265,61 +275,53 @@ class Program:
         """
         outputs = set(self.outputs)
         found: dict[int, str] = {}
-        for entry, number in self._read(self.backward):
-            if isinstance(entry.node, Variable) and self.graph.node_ids[entry.node] in self.forward:
-                found[number] = f"argument {entry.name!r}"
+        for entry in self._read(self.backward):
+            number = self.numbered.entry_id(entry)
+            if isinstance(entry.node, Variable) and self.numbered.node_ids[entry.node] in self.forward:
+                found[number] = f"argument {self.named(entry.name)!r}"
             elif number in outputs:
-                found[number] = f"output {entry.name!r}"
+                found[number] = f"output {self.named(entry.name)!r}"
         return found
 
-    def _read(self, node_ids: Iterable[int]) -> Iterator[tuple[Entry, int]]:
-        """The entries whose values nodes read, but for auxiliary states, and their numbers."""
-        for node_id in node_ids:
-            node = self.graph.nodes[node_id]
+    def _read(self, node_ids: Iterable[int]) -> Iterator[Entry]:
+        """The entries whose values nodes read, but for auxiliary states."""
+        for node in map(self.numbered.nodes.__getitem__, node_ids):
             if isinstance(node, OpNode):
-                yield from zip(
-                    node.inputs[: node.num_read], self.graph.input_ids[node_id][: node.num_read], strict=True
-                )
+                yield from node.inputs[: node.num_read]
 
     @cached_property
     def train_only_read_by_backward(self) -> str | None:
         """The first output of a forward node that backward reads and prediction may not write."""
-        return self._train_only_read(self.backward)
+        return self._first_read(self.backward, lambda node, i: i in node.op.train_only_outputs)
 
     @cached_property
     def train_only_read_by_forward(self) -> str | None:
         """The same of gradients among what computes the outputs."""
-        nodes = self.graph.nodes
-        return self._train_only_read(
-            [node_id for node_id in self.forward if isinstance(getattr(nodes[node_id], "op", None), Gradient)]
-        )
-
-    def _train_only_read(self, node_ids: Iterable[int]) -> str | None:
-        for entry, _ in self._read(node_ids):
-            source, index = entry
-            if isinstance(source, OpNode) and index in source.op.train_only_outputs:
-                return entry.name
-        return None
+        nodes = self.numbered.nodes
+        gradients = [i for i in self.forward if isinstance(getattr(nodes[i], "op", None), Gradient)]
+        return self._first_read(gradients, lambda node, i: i in node.op.train_only_outputs)
 
     @cached_property
     def visible_read_by_backward(self) -> str | None:
         """The first output of a forward node that backward reads, but for those that operators hide."""
-        forward = self.graph.first_entries[len(self.forward)]
-        for entry, number in self._read(self.backward):
-            source, index = entry
-            if number < forward and isinstance(source, OpNode) and index < source.op.num_visible_outputs:
-                return entry.name
+        own = {*self.numbered.nodes[: len(self.forward)]}
+        return self._first_read(self.backward, lambda n, i: n in own and i < n.op.num_visible_outputs)
+
+    def _first_read(self, node_ids: Iterable[int], is_meant: Callable[[OpNode, int], bool]) -> str | None:
+        for entry in self._read(node_ids):
+            if isinstance(entry.node, OpNode) and is_meant(entry.node, entry.index):
+                return self.named(entry.name)
         return None
 
     @cached_property
     def is_backward_repeatable(self) -> bool:
         """Return whether backward leaves what it reads of forward as it was, and so may run again."""
-        placements, forward = self.plan.placements, self.graph.first_entries[len(self.forward)]
+        placements, forward = self.plan.placements, self.numbered.first_entries[len(self.forward)]
         written = [placements[entry] for node_id in self.backward for entry in self.entry_range(node_id)]
         read = {
             placements[entry]
             for node_id in self.backward
-            for entry in self.graph.input_ids[node_id]
+            for entry in self.numbered.input_ids[node_id]
             if entry < forward
         }
         return not any(one.overlaps(other) for one in read if one for other in set(written) if other)

@@ -295,4 +295,5 @@ fusion: Final = Pass(
     _run,
     requires=("shapes", "types", "contexts", "num_outputs", "wanted"),
     provides=("shapes", "types"),
+    reads_names=False,
 )

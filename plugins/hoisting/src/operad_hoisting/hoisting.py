@@ -198,4 +198,4 @@ def signature_of(op: OperatorProperty) -> Hashable:
     return OpNode(op, "").signature
 
 
-hoisting: Final = Pass("hoisting", _run, requires=("shapes", "contexts"))
+hoisting: Final = Pass("hoisting", _run, requires=("shapes", "contexts"), reads_names=False)

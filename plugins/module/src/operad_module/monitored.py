@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import operad
 from operad import NDArray
@@ -48,6 +48,16 @@ def set_monitor_callback(self: Executor, callback: MonitorCallback | None, monit
     self.monitor = None if callback is None else partial(_run, callback, monitor_all)
 
 
+class _Show(NamedTuple):
+    """Callback for arrays, whose names are those of the graph that is bound."""
+
+    callback: MonitorCallback
+    named: Callable[[str], str]
+
+    def __call__(self, name: str, array: NDArray) -> None:
+        self.callback(ArrayName(self.named(name)), array)
+
+
 def _run(
     callback: MonitorCallback,
     monitor_all: bool,
@@ -64,12 +74,13 @@ def _run(
         started: As `segments` takes it.
         variables: Arguments and states by name, also those that no node reads any more.
     """
-    graph = binding.program.graph
+    program, graph = binding.program, binding.program.numbered
+    show = _Show(callback, program.named)
     # Of backward's nodes some compute again what forward's have shown.
     earlier = range(min(node_ids, default=0))
     before = {e.name for node_id in earlier for e in _shown(binding, node_id, passed_over=True)}
     shown = before.union(entry.name for node_id in node_ids for entry in _shown(binding, node_id))
-    for segment in segments(binding, codes(binding.program, node_ids, by_node=True), started):
+    for segment in segments(binding, codes(program, node_ids, by_node=True), started):
         (node_id,) = segment.node_ids
         node = graph.nodes[node_id]
         assert isinstance(node, OpNode)
@@ -77,34 +88,35 @@ def _run(
             inputs = [_array(binding, graph.entry_id(entry)) for entry in node.inputs]
             # Members may have an argument that the composite does not read: a label, in prediction.
             named = [e for member in node.op.members for e in member.inputs if isinstance(e.node, Variable)]
-            values = {entry: variables[entry.name] for entry in named if entry.name in variables}
+            names = {entry: program.named(entry.name) for entry in named}
+            values = {entry: variables[name] for entry, name in names.items() if name in variables}
             values |= node.op.member_values(inputs)
             for each in node.op.passed_over:
                 beside = [entry for entry in each.entries if entry in values and entry.name not in shown]
                 if beside:
                     shown.update(entry.name for entry in beside)
-                    _show(each, beside, values, callback, monitor_all)
+                    _show(each, beside, values, show, monitor_all)
             # Shown before the node runs, which may overwrite inputs.
             for member in node.op.members:
                 news = [e for e in member.entries if e in values and e.name not in before]
-                _show(member, news, values, callback, monitor_all)
+                _show(member, news, values, show, monitor_all)
             segment.push(is_train)
             continue
         if monitor_all:
             read = {entry: _array(binding, graph.entry_id(entry)) for _, entry in _named_inputs(node)}
-            _show_inputs(node, read, callback)
+            _show_inputs(node, read, show)
         segment.push(is_train)
         written = {
             graph.entries[n]: _array(binding, n)
-            for n in binding.program.call(node_id).outs
+            for n in program.call(node_id).outs
             if n is not None and graph.entries[n].name not in before
         }
-        _show_outputs(node, written, callback)
+        _show_outputs(node, written, show)
 
 
 def _shown(binding: Binding, node_id: int, *, passed_over: bool = False) -> Sequence[Entry]:
     """Entries that are shown when a node runs; of nodes that it passes over, too, if that is asked."""
-    graph = binding.program.graph
+    graph = binding.program.numbered
     node = graph.nodes[node_id]
     if not isinstance(node, OpNode):
         return []
@@ -124,26 +136,26 @@ def _show(
     node: OpNode,
     outputs: Sequence[Entry],
     values: Mapping[Entry, NDArray],
-    callback: MonitorCallback,
+    show: _Show,
     monitor_all: bool,
 ) -> None:
     """Show what a node reads and gives for which another one stands."""
     if monitor_all:
-        _show_inputs(node, values, callback)
-    _show_outputs(node, {entry: values[entry] for entry in outputs}, callback)
+        _show_inputs(node, values, show)
+    _show_outputs(node, {entry: values[entry] for entry in outputs}, show)
 
 
-def _show_inputs(node: OpNode, values: Mapping[Entry, NDArray], callback: MonitorCallback) -> None:
+def _show_inputs(node: OpNode, values: Mapping[Entry, NDArray], show: _Show) -> None:
     for name, entry in _named_inputs(node):
         if entry in values:
-            callback(ArrayName(name), values[entry])
+            show(name, values[entry])
 
 
-def _show_outputs(node: OpNode, outputs: Mapping[Entry, NDArray], callback: MonitorCallback) -> None:
+def _show_outputs(node: OpNode, outputs: Mapping[Entry, NDArray], show: _Show) -> None:
     for entry, array in outputs.items():
-        callback(ArrayName(entry.name), array)
+        show(entry.name, array)
     operad.registry.hooks().operator_run(
-        name=node.name, operator=(node.companion or node).op.name, outputs=[*outputs.values()]
+        name=show.named(node.name), operator=(node.companion or node).op.name, outputs=[*outputs.values()]
     )
 
 

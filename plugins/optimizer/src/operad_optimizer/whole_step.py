@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, final
 
 from operad import NDArray
 from operad.executor import BoundProgram, Executor, compiled
-from operad.graph import estimated, head_names
+from operad.graph import estimated, head_names, pass_list
 from operad.imperative import Access, Invoker, RunTime, overlap_check
 from operad.operator import ArgumentSlot, CallTemplate, ForwardArrays, OpContext, Operator, Requests
 from operad.program import Program, Segment
@@ -118,7 +118,7 @@ class WholeStep:
             {name: array.shape for name, array in arrays.items()},
             {name: array.dtype for name, array in arrays.items()},
             {},
-            updates_pass(updates, kept),
+            pass_list(updates_pass(updates, kept)),
         )
         self._check(program)
         everything = {**arrays, **states}

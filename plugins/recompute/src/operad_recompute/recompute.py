@@ -40,4 +40,5 @@ recompute: Final = Pass(
     _run,
     requires=("shapes", "types", "contexts", "costs", "num_outputs", "wanted", "grad_req"),
     provides=("shapes", "types"),
+    reads_names=False,
 )

@@ -72,9 +72,13 @@ def why(self: Any) -> NodeKernels:
     """Return the kernel of each part of each node, and why no other; printed, it is a table."""
     program = self.program
     rows: list[NodeKernel] = []
-    composites = {
-        node.name: node.op.about() for node in program.graph.op_nodes if isinstance(node.op, Composite)
-    }
+    composites: dict[str, CompositeReport] = {}
+    for node in program.graph.op_nodes:
+        if isinstance(node.op, Composite):
+            about = node.op.about()
+            beside = {program.named(name): reason for name, reason in about.neighbours.items()}
+            members = [*map(program.named, about.members)]
+            composites[node.name] = about._replace(members=members, neighbours=beside)
     for node_id, node in enumerate(program.graph.nodes):
         if not isinstance(node, OpNode):
             continue

@@ -111,53 +111,86 @@ def _computing(kernel: CompiledForm, specs: Specs) -> Estimates:
 
 
 def _numpy_us(form: ScalarForm, space: Shape, specs: Sequence[tuple[Shape, DType]], itemsize: int) -> float:
-    axes: list[frozenset[int]] = []
     us, rank = 0.0, len(space)
-    for position, step in enumerate(form.instructions):
-        if step.op == "input":
-            shape = specs[position][0]
-            own = range(rank - len(shape), rank) if step.axes is None else step.axes
-            axes.append(frozenset(a for a, n in zip(own, shape, strict=True) if a is not None and n > 1))
-            continue
+    inputs = zip(form.instructions[: len(form.inputs)], specs, strict=False)
+    own = [
+        (range(rank - len(shape), rank) if one.axes is None else one.axes, shape)
+        for one, (shape, _) in inputs
+    ]
+    long = [[a for a, n in zip(*each, strict=True) if a is not None and n > 1] for each in own]
+    for call in _calls(form, rank, tuple(map(frozenset, long))):
+        elements = prod([space[axis] for axis in call.read])
+        moved_ns = _moving_ns(call.arrays * elements * itemsize, _NUMPY_NS)
+        us += call.us + 1e-3 * (_LOOP_NS * call.loops * elements + moved_ns)
+        if call.run_ns:
+            us += 1e-3 * call.run_ns * prod([space[axis] for axis in call.around])
+    return us
+
+
+class _Call(NamedTuple):
+    """One of NumPy's calls, whatever the lengths are.
+
+    Attributes:
+        us: Time of the call itself.
+        loops: Time of an element, in units of `_LOOP_NS`.
+        arrays: How many arrays it reads and writes.
+        read: The axes that it goes over.
+        around: Those over which a loop stands around runs of elements.
+        run_ns: Time of each run.
+    """
+
+    us: float
+    loops: float
+    arrays: int
+    read: Collection[int]
+    around: Collection[int]
+    run_ns: float
+
+
+@lru_cache(maxsize=4096)
+def _calls(form: ScalarForm, rank: int, inputs: tuple[frozenset[int], ...]) -> list[_Call]:
+    """NumPy's calls.
+
+    Args:
+        rank: Of the space.
+        inputs: For each input the axes along which it has more than one element.
+    """
+    axes, calls = [*inputs], list[_Call]()
+    for step in form.instructions[len(inputs) :]:
         read = frozenset[int]().union(*(axes[i] for i in step.args))
-        over = (step.axes or (-1,)) if step.op in REDUCTIONS else ()
+        is_reduction = step.op in REDUCTIONS
+        over = (step.axes or (-1,)) if is_reduction else ()
         reduced = {axis % rank for axis in over if axis is not None}
         axes.append(read - reduced)
         if step.op in _FREE or not read:
             continue
-        elements = prod(space[axis] for axis in read)
-        arrays = (step.op not in REDUCTIONS) + sum(bool(axes[i]) for i in set(step.args))
         loops = _OF_NUMPY.get(step.op, function_cost(step.op) - ARITHMETIC)
         if step.op in _SLOW_WITH_NUMBERS and not all(axes[i] for i in step.args):
             loops = _SLOW_WITH_NUMBERS[step.op]
         if step.op == "power" and not axes[step.args[0]]:
             loops = _POWER_OF_NUMBER
-        moved_ns = _moving_ns(arrays * elements * itemsize, _NUMPY_NS)
-        us += (_REDUCTION_US if step.op in REDUCTIONS else _CALL_US) + 1e-3 * (
-            _LOOP_NS * loops * elements + moved_ns
-        )
-        runs, loops_around = _runs(space, read, [*(axes[i] for i in step.args), frozenset(reduced)])
-        if rank - 1 in reduced:
-            us += 1e-3 * _SHORT_NS[step.op] * runs
-        elif runs > 1:
-            us += 1e-3 * _RUN_NS[loops_around > 1] * runs
-    return us
+        around, depth = _around(read, [*(axes[i] for i in step.args), frozenset(reduced)])
+        run_ns = _RUN_NS[depth > 1] if around else 0.0
+        run_ns = _SHORT_NS[step.op] if rank - 1 in reduced else run_ns
+        arrays = (not is_reduction) + sum(bool(axes[i]) for i in set(step.args))
+        calls.append(_Call(_REDUCTION_US if is_reduction else _CALL_US, loops, arrays, read, around, run_ns))
+    return calls
 
 
-def _runs(space: Shape, read: Collection[int], operands: Sequence[Collection[int]]) -> tuple[int, int]:
-    """Number of runs of elements that NumPy's loops go over, where an operand has some of the axes.
+def _around(read: Collection[int], operands: Sequence[Collection[int]]) -> tuple[list[int], int]:
+    """Axes of the loops around runs of elements that NumPy goes over, where an operand has some of the axes.
 
     Returns:
-        It, and the number of loops around them.
+        They, and the number of loops.
     """
-    runs, loops, alike = 1, -1, None
+    around, loops, alike = list[int](), -1, None
     for axis in sorted(read, reverse=True):
         own = [axis in operand for operand in operands]
         if own != alike:
             loops, alike = loops + 1, own
         if loops:
-            runs *= space[axis]
-    return runs, loops
+            around.append(axis)
+    return around, loops
 
 
 def _moving_ns(size_bytes: float, rates: tuple[float, float]) -> float:
