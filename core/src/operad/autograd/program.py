@@ -17,7 +17,6 @@ from typing import Any, Final, final
 
 from operad import registry
 from operad.device import Context
-from operad.engine import Var
 from operad.errors import GraphError
 from operad.graph import (
     CHOOSE_KERNELS,
@@ -258,7 +257,7 @@ class BackwardProgram:
         assert isinstance(applied, OpNode)
         self._aux += applied.of_states(graph.input_ids[node_id])
 
-    def _lone_call(self, train_mode: bool) -> tuple[Plan, Sequence[int], Sequence[int]] | None:
+    def _lone_call(self, nodes: list[Any], train_mode: bool) -> tuple[Plan, list[int], list[int]] | None:
         """Plan of a backward pass that is one call, which needs no binding; None where it is more.
 
         Behind the plan stands where its inputs are among what the tape has saved, its states and the head
@@ -271,10 +270,13 @@ class BackwardProgram:
         node, call, results = graph.nodes[node_id], program.call(node_id), [*program.gradients.values()]
         if not isinstance(node, OpNode) or type(node.op) is not Gradient or node.op.is_stateful:
             return None
-        if program.kernels[node_id] or {*call.req} != {OpReq.WRITE} or {*call.outs} != {*results}:
+        if node.op.of.params.run_time or {*call.req} != {OpReq.WRITE} or {*call.outs} != {*results}:
             return None
         entries, given = graph.input_ids[node_id], [*self._saved, *self._aux, *self._heads]
         plan = Plan(node.op, [*map(program.spec, entries)], program.contexts[node_id], train_mode)
+        recorded = dict(zip(self._node_ids, nodes, strict=True)).get(program.operator_id(node_id))
+        if program.kernels[node_id] and recorded:  # a plan by itself would choose kernels anew
+            plan = plan.with_own_operator(node.op.sharing(recorded.plan.operator))
         # Of an argument that is not read only the shape counts, which the plan knows.
         inputs = [given.index(entry) if entry in given else 0 for entry in entries]
         return plan, inputs, [*map(results.index, program.entry_range(node_id))]
@@ -294,22 +296,18 @@ class BackwardProgram:
         nodes: list[Any] = [tape[number] for number in self._read]
         saved = _kept(nodes)
         if train_mode not in self._lone_calls:
-            self._lone_calls[train_mode] = self._lone_call(train_mode)
+            self._lone_calls[train_mode] = self._lone_call(nodes, train_mode)
+        given = [*saved, *[x for node in nodes for x in node.aux], *head_grads]
         if (lone := self._lone_calls[train_mode]) is not None:
             plan, inputs, outputs = lone
-            given = [*saved, *[x for node in nodes for x in node.aux], *head_grads]
             plan.compute([given[i] for i in inputs], [results[i] for i in outputs], into_given=True)
             return
-        arrays: dict[int, Array] = dict(zip(program.gradients.values(), results, strict=True))
-        arrays.update(zip(self._saved, saved, strict=True))
-        arrays.update(zip(self._aux, [x for node in nodes for x in node.aux], strict=True))
-        arrays.update((e, grad) for e, grad in zip(self._heads, head_grads, strict=True) if e is not None)
-        operators = dict(self._primitives)
-        state_vars: dict[int, Var] = {}
-        for node_id, plan in zip(self._node_ids, [node.plan for node in nodes], strict=True):
-            operators[node_id] = plan.operator
-            if plan.run.state_var is not None:
-                state_vars[node_id] = plan.run.state_var
+        entries = [*program.gradients.values(), *self._saved, *self._aux, *self._heads]
+        pairs = zip(entries, [*results, *given], strict=True)
+        arrays: dict[int, Array] = {entry: array for entry, array in pairs if entry is not None}
+        plans = {node_id: node.plan for node_id, node in zip(self._node_ids, nodes, strict=True)}
+        operators = {**self._primitives, **{node_id: plan.operator for node_id, plan in plans.items()}}
+        state_vars = {i: plan.run.state_var for i, plan in plans.items() if plan.run.state_var is not None}
         binding = Binding(program, arrays, operators, state_vars=state_vars)
         made = segments(binding, self._codes)
         for segment in made:

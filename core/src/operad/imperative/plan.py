@@ -215,11 +215,11 @@ class Plan(Recordable):
         )
         return self._computed()[0]
 
-    def with_own_operator(self) -> Plan:
-        """The same plan with an operator of its own, for a call of one that keeps something."""
+    def with_own_operator(self, operator: Operator | None = None) -> Plan:
+        """The same plan with an operator of its own, as calls of one that keeps something need it."""
         made = self._copy()
-        made.operator = self._computed()[0]
-        made.run = self.run.again()
+        made.operator = operator or self._computed()[0]
+        made.run, made.direct = self.run.again(), made._direct()
         return made
 
     def _copy(self) -> Plan:

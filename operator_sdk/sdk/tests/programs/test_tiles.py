@@ -70,6 +70,7 @@ def computed(made, arrays):
 def test_attention_that_an_author_writes_takes_a_tenth_of_the_memory(parts, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(tiles, "_LEAST_BYTES", 1 << 60)
+        patch.setattr(tiles, "_LEAST_MASKED_BYTES", 1 << 60)
         whole = program_of(call(2048), parts, is_train=True).program.size_bytes
     found = program_of(call(2048), parts, is_train=False).program
     assert isinstance(found, TiledProgram)

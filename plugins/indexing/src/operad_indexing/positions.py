@@ -30,7 +30,10 @@ def axis_positions(indices: Array, length: int, mode: str) -> Array:
     """Positions along an axis of `length`, which is not 0 unless there are no indices."""
     if mode == "wrap":
         return whole(indices) % max(length, 1)
-    return np.clip(whole(indices), 0, max(length - 1, 0))
+    positions = whole(indices)
+    if isinstance(positions, np.ndarray) and positions.size and positions.view(np.uint64).max() < length:
+        return positions  # one pass in place of two; a negative number is a large one without a sign
+    return np.clip(positions, 0, max(length - 1, 0))
 
 
 class Lookup(OperatorProperty):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -56,7 +56,11 @@ class Cut(NamedTuple):
 
 @final
 class Graph:
-    """The steps behind some results, and which axes of theirs are the same."""
+    """The steps behind some results, and which axes of theirs are the same.
+
+    Attributes:
+        pairs: For each step the axes of what it reads that are the same as others; None: unknown.
+    """
 
     def __init__(self, inputs: Sequence[Node], results: Sequence[Node]) -> None:
         self.inputs, self.results = inputs, results
@@ -65,8 +69,8 @@ class Graph:
         self._steps = sorted(found, key=lambda node: node.number)
         _name_constants(self._steps)
         self._parents: dict[Key, Key] = {}
-        self._pairs = {node: _pairs(node) for node in self._steps}
-        for pairs in self._pairs.values():
+        self.pairs = {node: _pairs(node) for node in self._steps}
+        for pairs in self.pairs.values():
             for one, other in pairs or ():
                 self._join(one, other)
 
@@ -78,11 +82,38 @@ class Graph:
     def _join(self, one: Key, other: Key) -> None:
         self._parents[self._root(one)] = self._root(other)
 
-    def cuts(self) -> Iterator[Cut]:
-        """Ways to walk: by whole products first, then those whose axes most elements have."""
+    def _classes(self) -> dict[Key, list[Key]]:
         classes: dict[Key, list[Key]] = {}
         for key in list(self._parents):
             classes.setdefault(self._root(key), []).append(key)
+        return classes
+
+    def classes(self) -> list[dict[Node, int]]:
+        """For each class the axis of each node; without those of which a node has several."""
+        return [dict(keys) for keys in self._classes().values() if len(dict(keys)) == len(keys)]
+
+    def of_tiles(self, cut: Cut) -> list[Node]:
+        """The nodes that tiles compute: parts of results, and sums over tiles."""
+        kinds = cut.kinds
+        found = {
+            node for node in behind(self.results)
+            if kinds.get(node) == SUM or (kinds.get(node) == ROW and node in self.results)
+        }  # fmt: skip
+        return sorted(found, key=lambda node: node.number)
+
+    def between(self, wanted: Sequence[Node], given: Collection[Node]) -> list[Node]:
+        """The steps that compute some nodes from others."""
+        found, left = set[Node](), list(wanted)
+        while left:
+            node = left.pop()
+            if node not in found and node not in given and node.step is not None:
+                found.add(node)
+                left += nodes_of(node.step.args)
+        return sorted(found, key=lambda node: node.number)
+
+    def cuts(self) -> Iterator[Cut]:
+        """Ways to walk: by whole products first, then those whose axes most elements have."""
+        classes = self._classes()
         weights = {
             root: sum(node.value.nbytes for node, _ in keys if node.step is not None)
             for root, keys in classes.items()
@@ -109,7 +140,7 @@ class Graph:
             if not any(one in axes for one in read):
                 kinds[node] = AFTER if is_late else BEFORE
                 continue
-            pairs = self._pairs[node]
+            pairs = self.pairs[node]
             if is_late or pairs is None:
                 return None
             through = {one for one, other in pairs if other == (node, axes.get(node, -1))}

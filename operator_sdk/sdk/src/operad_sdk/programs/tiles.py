@@ -27,8 +27,9 @@ from operad_sdk.differentiate.dispatch import each
 from operad_sdk.differentiate.made_up import made_up, zeros
 from operad_sdk.differentiate.tracing import AppliedPrimitive
 from operad_sdk.differentiate.walk import behind, nodes_of
-from operad_sdk.programs.axes import AFTER, BEFORE, ROW, SUM, Cut, Graph
+from operad_sdk.programs.axes import AFTER, BEFORE, SUM, Cut, Graph
 from operad_sdk.programs.program import Program
+from operad_sdk.programs.seen import Seen, seen_columns
 
 _LEAST_BYTES: Final = 1 << 23
 """Memory between the steps of a program from which tiles are tried: more than a core's own caches hold."""
@@ -41,6 +42,13 @@ _MOST_TILES: Final = 128
 _LARGEST_SHARE: Final = 0.5
 """Memory of a walk, over that of the whole program, above which the whole is computed at once."""
 
+_LEAST_MASKED_BYTES: Final = 1 << 20
+"""Memory between the steps of a program from which columns that no row sees are left out."""
+_LEAST_MASKED_ROWS: Final = 64
+_MASKED_TILES: Final = 8
+_LARGEST_MASKED_SHARE: Final = 0.8
+"""Share of the columns that tiles compute, above which none is left out."""
+
 
 @final
 class TiledProgram:
@@ -52,27 +60,23 @@ class TiledProgram:
         num_rows: Positions in a tile; the last may have fewer.
     """
 
-    def __init__(self, graph: Graph, cut: Cut, num_rows: int, *, always: bool) -> None:
+    def __init__(
+        self, graph: Graph, cut: Cut, num_rows: int, *, always: bool, seen: Seen | None = None
+    ) -> None:
         self._graph, self._cut, self.num_rows = graph, cut, num_rows
-        self._always = always
-        self._programs: dict[int, tuple[list[Node], Program | TiledProgram]] = {}
+        self._always, self._seen = always, seen
+        self._programs: dict[tuple[int, int], tuple[list[Node], Program | TiledProgram]] = {}
         self.specs = [(node.value.shape, node.value.dtype) for node in graph.results]
         kinds = cut.kinds
-        self._of_tiles = list(
-            dict.fromkeys(
-                node for node in behind(graph.results)
-                if kinds.get(node) == SUM or (kinds.get(node) == ROW and node in graph.results)
-            )
-        )  # fmt: skip
-        self._of_tiles.sort(key=lambda node: node.number)
+        self._of_tiles = graph.of_tiles(cut)
         self._late = [node for node in graph.results if kinds.get(node, BEFORE) in (BEFORE, AFTER)]
         self._hoisted = cut.hoisted(self._of_tiles)
         self._before = Program(graph.inputs, self._hoisted, always=always) if self._hoisted else None
         self._after = self._made(self._late, None) if self._late else None
         self._numbers: dict[tuple[int, ...], tuple[int, ...]] = {}
-        tile = self._tile(num_rows)[1]
-        if cut.length % num_rows:
-            self._tile(cut.length % num_rows)  # what runs may not compile
+        # What runs may not compile.
+        made = [self._tile(begin)[1] for begin in range(0, cut.length, num_rows)]
+        tile = max(made, key=lambda program: program.size_bytes)
         sums = [node for node in self._of_tiles if kinds[node] == SUM]
         self.size_bytes: int = (
             tile.size_bytes
@@ -83,9 +87,10 @@ class TiledProgram:
 
     def explained(self) -> str:
         """The steps in words."""
-        steps = self._tile(self.num_rows)[1].explained()
+        steps = self._tile(0)[1].explained()
         after = f", then {self._after[1].explained()}" if self._after else ""
-        return f"in tiles of {self.num_rows}: {steps}{after}"
+        seen = f", {self._seen.share:.0%} of the columns" if self._seen else ""
+        return f"in tiles of {self.num_rows}{seen}: {steps}{after}"
 
     def run(
         self, op_ctx: OpContext, arrays: Sequence[NDArray[Any]], wanted: tuple[int, ...],
@@ -130,52 +135,95 @@ class TiledProgram:
     def _run_tile(
         self, op_ctx: OpContext, begin: int, numbers: tuple[int, ...], found: dict[Node, NDArray[Any]]
     ) -> None:
-        rows = slice(begin, min(begin + self.num_rows, self._cut.length))
-        sources, program = self._tile(rows.stop - rows.start)
-        given = [self._part(node, found.get(node, node.value), rows) for node in sources]
+        sources, program = self._tile(begin)
+        given = [self._part(node, found.get(node, node.value), begin) for node in sources]
         outs = [np.empty(*program.specs[number]) for number in numbers]
         program.run(op_ctx, given, numbers, outs)
         for number, out in zip(numbers, outs, strict=True):
             node = self._of_tiles[number]
             if self._cut.kinds[node] == SUM:
-                found[node] += out
+                part = self._part(node, found[node], begin)
+                part += out
             else:
-                self._part(node, found[node], rows)[...] = out
+                if self._seen is not None and node in self._seen.axes:
+                    whole = self._part(node, found[node], begin, every=True)
+                    whole[...] = self._seen.tails[begin // self.num_rows].get(node, 0)
+                self._part(node, found[node], begin)[...] = out
 
-    def _part(self, node: Node, array: NDArray[Any], rows: slice) -> NDArray[Any]:
-        axis = self._cut.axes.get(node)
-        return array if axis is None else array[(*[slice(None)] * axis, rows)]
+    def _span(self, begin: int) -> slice:
+        """The columns of a tile."""
+        return self._seen.spans[begin // self.num_rows] if self._seen is not None else slice(0, 0)
 
-    def _tile(self, length: int) -> tuple[list[Node], Program | TiledProgram]:
-        if length not in self._programs:
-            self._programs[length] = self._made(self._of_tiles, length)
-        return self._programs[length]
+    def _part(self, node: Node, array: NDArray[Any], begin: int, *, every: bool = False) -> NDArray[Any]:
+        """The rows of an array that are a tile's, and of these the columns that it computes, or all."""
+        if node in self._cut.axes:
+            array = _along(array, self._cut.axes[node], slice(begin, begin + self.num_rows))
+        if self._seen is not None and node in self._seen.axes and not every:
+            array = _along(array, self._seen.axes[node], self._span(begin))
+        return array
 
-    def _made(self, wanted: Sequence[Node], length: int | None) -> tuple[list[Node], Program | TiledProgram]:
+    def _tile(self, begin: int) -> tuple[list[Node], Program | TiledProgram]:
+        """The program of the tile that begins at a row."""
+        length, span = min(self.num_rows, self._cut.length - begin), self._span(begin)
+        key = (length, span.stop - span.start)
+        if key not in self._programs:
+            self._programs[key] = self._made(self._of_tiles, *key)
+        return self._programs[key]
+
+    def _made(
+        self, wanted: Sequence[Node], length: int | None, columns: int = 0
+    ) -> tuple[list[Node], Program | TiledProgram]:
         """The program of some nodes, for tiles of a length or of sums, and the nodes that it is given."""
         given = set(self._graph.inputs)
         if length is None:
             given |= {node for node in self._of_tiles if self._cut.kinds[node] == SUM}
         else:
             given |= set(self._hoisted)
-        copy = _Copy(given, self._cut.axes, length)
+        parts = [] if length is None else [(self._cut.axes, length)]
+        if length is not None and self._seen is not None:
+            parts.append((self._seen.axes, columns))
+        copy = _Copy(given, parts)
         made = [copy.of(node) for node in wanted]
         program = Program(list(copy.sources.values()), made, always=self._always)
         walked = None if length is None else in_tiles(program, always=self._always)
         return list(copy.sources), walked or program
 
 
+def _along(array: NDArray[Any], axis: int, positions: slice) -> NDArray[Any]:
+    return array[(*[slice(None)] * axis, positions)]
+
+
 def in_tiles(program: Program, *, always: bool) -> TiledProgram | None:
-    """The same computed in tiles, where that takes a small part of the memory; else None."""
-    if program.size_bytes < _LEAST_BYTES:
+    """The same computed in tiles, where that takes less work or a small part of the memory; else None."""
+    if program.size_bytes < min(_LEAST_BYTES, _LEAST_MASKED_BYTES):
         return None
     graph = Graph(program.inputs, program.results)
-    for cut in graph.cuts():
+    cuts = list(graph.cuts())
+    num_matrices = prod(cut.length for cut in cuts if cut.is_batch)
+    ways = [_without_unseen, _of_little_memory]
+    if num_matrices > 1 and program.size_bytes >= num_matrices * _LEAST_BYTES:
+        ways.reverse()  # of each matrix then, which takes tiles itself
+    return next(filter(None, (way(graph, cuts, program.size_bytes, always) for way in ways)), None)
+
+
+def _without_unseen(graph: Graph, cuts: list[Cut], size_bytes: int, always: bool) -> TiledProgram | None:
+    """Tiles of rows that leave out what a mask drops."""
+    for cut in cuts if size_bytes >= _LEAST_MASKED_BYTES else ():
+        rows = max(_LEAST_MASKED_ROWS, ceil(cut.length / _MASKED_TILES))
+        for seen in seen_columns(graph, cut, rows) if 2 * rows <= cut.length and not cut.is_batch else ():
+            if seen.share <= _LARGEST_MASKED_SHARE:
+                return TiledProgram(graph, cut, rows, always=always, seen=seen)
+    return None
+
+
+def _of_little_memory(graph: Graph, cuts: list[Cut], size_bytes: int, always: bool) -> TiledProgram | None:
+    """Tiles that take a small part of the memory."""
+    for cut in cuts if size_bytes >= _LEAST_BYTES else ():
         least = 1 if cut.is_batch else _LEAST_ROWS
-        rows = max(least, cut.length * _TILE_BYTES // program.size_bytes, ceil(cut.length / _MOST_TILES))
+        rows = max(least, cut.length * _TILE_BYTES // size_bytes, ceil(cut.length / _MOST_TILES))
         if 2 * rows <= cut.length:
             made = TiledProgram(graph, cut, rows, always=always)
-            if made.size_bytes <= _LARGEST_SHARE * program.size_bytes:
+            if made.size_bytes <= _LARGEST_SHARE * size_bytes:
                 return made
     return None
 
@@ -189,12 +237,11 @@ class _Copy:
 
     Args:
         given: Nodes that are not computed.
-        axes: Those that a tile has a part of.
-        length: Of the part; None: all are whole.
+        parts: Axes that a tile has a part of, by node, and the length of the part.
     """
 
-    def __init__(self, given: set[Node], axes: dict[Node, int], length: int | None) -> None:
-        self._given, self._axes, self._length = given, axes, length
+    def __init__(self, given: set[Node], parts: Sequence[tuple[dict[Node, int], int]]) -> None:
+        self._given, self._parts = given, parts
         self._copies: dict[Node, Node] = {}
         self.sources: Final[dict[Node, Node]] = {}
 
@@ -214,10 +261,11 @@ class _Copy:
         return list(found)
 
     def _made(self, node: Node) -> Node:
-        is_part = self._length is not None and node in self._axes
+        is_part = False
         shape = list(node.value.shape)
-        if is_part:
-            shape[self._axes[node]] = self._length
+        for axes, length in self._parts:
+            if node in axes:
+                shape[axes[node]], is_part = length, True
         if node in self._given or (node.step is None and is_part):
             made = Node(PROGRAM, zeros(tuple(shape), node.value.dtype), is_input=True)
             self.sources[node] = made
