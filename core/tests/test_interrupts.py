@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+import operad as od
 from operad import config, interrupts
 from operad.errors import OperatorError, as_one_of_ours, copied_as
+from operad.executor import compiling
 from operad.ndarray.signature import array_names
 from operad.op import OperatorProperty, param
 from operad.registry import discovery
@@ -134,3 +136,20 @@ def test_a_helper_leaves_signals_of_programs_alone_real_time_ones_among_them() -
     if hasattr(signal, "SIGRTMIN"):
         assert not set(range(signal.SIGRTMIN, signal.SIGRTMAX + 1)) & taken
     assert {signal.SIGINT, signal.SIGTERM} <= taken
+
+
+def test_a_bind_that_is_ended_is_not_begun_again_under_other_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    struck = []
+
+    def compile_once(*given: object, **more: object) -> object:
+        if not struck:
+            struck.append(True)
+            strike()
+        return compile_graph(*given, **more)
+
+    compile_graph = compiling.compile_graph
+    monkeypatch.setattr(compiling, "compile_graph", compile_once)
+    net = od.sym.var("ended") + od.sym.var("by_a_limit")
+    with pytest.raises(AlarmError):
+        net.simple_bind(od.cpu(), ended=(3,), by_a_limit=(3,))
+    assert net.simple_bind(od.cpu(), ended=(3,), by_a_limit=(3,)).forward()[0].shape == (3,)

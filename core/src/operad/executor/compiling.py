@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Final
 
 from operad import registry
@@ -20,6 +19,7 @@ from operad.config import settings
 from operad.device import Context
 from operad.dtypes import DType
 from operad.graph import Graph, OpNode, Pass, Variable, assign_contexts, head_names, pass_list, renamed
+from operad.interrupts import is_of_handler
 from operad.op import Gradient, PartialShape, is_np_shape, rates
 from operad.program import Program, compile_graph
 
@@ -115,14 +115,13 @@ def compiled(
             return {names[variables[name]] if name in variables else name: x for name, x in given.items()}
 
         contexts = assign_contexts(graph, ctx, group2ctx)
+        wanted = [name for name in graph.list_arguments() if grad_req.get(name, "null") != "null"]
         given = {
             "arg_shapes": named(shapes),
             "arg_types": named(types),
             "arg_contexts": named({name: contexts[i] for name, i in variables.items()}),
             # In the graph's order, whatever else is asked for: passes of plugins may depend on it.
-            "wanted": [
-                names[variables[n]] for n in graph.list_arguments() if grad_req.get(n, "null") != "null"
-            ],
+            "wanted": [names[variables[name]] for name in wanted],
             "grad_req": named(grad_req),
             "num_outputs": len(graph.outputs),
             "heads": names[len(graph.nodes) :],
@@ -130,8 +129,11 @@ def compiled(
             "group2ctx": group2ctx,
         }
         # What fails under numbers fails once more under its own names, which the error then has.
-        with suppress(*() if names is own else (Exception,)):
+        try:
             program = compile_graph(known, passes or usual, given, names=() if names is own else own)
+        except Exception as error:
+            if names is own or is_of_handler(error):
+                raise
         if program is None:
             return compiled(graph, ctx, grad_req, shapes, types, group2ctx, usual)
         _make_room(4 * len(graph.nodes))
