@@ -43,7 +43,7 @@ _installed: Final = registry.follow(dict[str, tuple[object, list[Any]]]())
 
 
 def _surroundings() -> tuple[Any, ...]:
-    """What is installed, and what the environment says to it, whose own table decodes nothing."""
+    """Return what is installed and what the environment says to it, whose own table decodes nothing."""
     if (known := _installed.get("")) is None:
         names = [os.fsencode(name) for name in registry.entry_names("operad.settings")]
         known = _installed.setdefault("", (object(), names))
