@@ -117,11 +117,12 @@ def test_an_operator_without_a_rule_is_named_with_its_node() -> None:
 
 
 def test_a_rule_that_refuses_is_named() -> None:
-    node = helper.make_node("MaxPool", ["x"], ["y", "places"], kernel_shape=[2, 2], name="pool")
+    node = helper.make_node("Dropout", ["x", "", "on"], ["y"], name="drop")
+    on = helper.make_tensor("on", TensorProto.BOOL, (), [True])
     with pytest.raises(
-        UnsupportedError, match=r"node 'pool' \(MaxPool\): places .*\(rule .* of operad-pooling"
+        UnsupportedError, match=r"node 'drop' \(Dropout\): it drops .*\(rule .* of operad-dropout"
     ):
-        od.onnx.load(model_of(node, x=(1, 1, 4, 4)))
+        od.onnx.load(model_of(node, tensors=[on]))
 
 
 def test_nodes_that_form_a_cycle_or_read_what_nothing_makes_are_refused() -> None:
