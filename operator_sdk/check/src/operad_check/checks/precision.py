@@ -42,7 +42,7 @@ _COARSE: Final = (np.dtype(np.float16), np.dtype(np.float32))
 _SLIGHTLY: Final = 2.0**-36
 """A movement that float64 sees and float32 does not, of numbers up to `_USUAL`."""
 _MORE: Final = 2.0**24
-"""How many times as much float32 sees."""
+"""Factor from that movement to one that float32 sees."""
 _LESS: Final = 2.0**-8
 """Part of the smaller movement at which a result moves by its noise alone."""
 _USUAL: Final = 8
