@@ -66,7 +66,7 @@ class Correlation:
 
     @property
     def is_inside(self) -> bool:
-        """Whether windows reach all of the image and nothing beside it, so that a copy would be no other."""
+        """Return whether windows reach all of the image and nothing beside it: its copy would be the same."""
         return self.stride == (1, 1) and self.before == (0, 0) and self.reach == self.size
 
     @property
