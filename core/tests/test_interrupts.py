@@ -6,6 +6,8 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from unittest.mock import Mock
 
 import pytest
 
@@ -122,16 +124,13 @@ def test_other_errors_are_left_to_who_goes_on() -> None:
 
 
 def test_a_helper_leaves_signals_of_programs_alone_real_time_ones_among_them() -> None:
-    left: list[set[int]] = []
+    left = SimpleQueue[set[int]]()
 
     def look() -> None:
-        interrupts.block_signals()
-        left.append(set(signal.valid_signals()) - set(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+        left.put(set(signal.valid_signals()) - set(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
 
-    helper = threading.Thread(target=look)
-    helper.start()
-    helper.join()
-    (taken,) = left
+    interrupts.start_thread("helper", look)
+    taken = left.get()
     assert not {signal.SIGALRM, signal.SIGUSR1} & taken
     if hasattr(signal, "SIGRTMIN"):
         assert not set(range(signal.SIGRTMIN, signal.SIGRTMAX + 1)) & taken
@@ -153,3 +152,24 @@ def test_a_bind_that_is_ended_is_not_begun_again_under_other_names(monkeypatch: 
     with pytest.raises(AlarmError):
         net.simple_bind(od.cpu(), ended=(3,), by_a_limit=(3,))
     assert net.simple_bind(od.cpu(), ended=(3,), by_a_limit=(3,)).forward()[0].shape == (3,)
+
+
+def test_a_started_thread_is_one_of_pythons_own_in_every_way() -> None:
+    seen, traced = SimpleQueue[threading.Thread](), SimpleQueue[str]()
+    threading.setprofile(lambda frame, *_: traced.put(frame.f_code.co_name))
+    try:
+        interrupts.start_thread("helper", lambda: seen.put(threading.current_thread()))
+        thread = seen.get()
+    finally:
+        threading.setprofile(None)  # type: ignore[arg-type]
+    thread.join()
+    assert (thread.name, thread.daemon, thread.is_alive()) == ("helper", True, False)
+    assert thread not in threading.enumerate()
+    assert "<lambda>" in [traced.get() for _ in range(traced.qsize())]
+
+
+def test_a_function_is_called_where_there_is_no_second_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
+    called = SimpleQueue[int]()
+    interrupts.start_thread("helper", called.put, 3)
+    assert called.get() == 3

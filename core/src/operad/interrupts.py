@@ -10,8 +10,10 @@ from __future__ import annotations
 import gc
 import signal
 import sys
+import threading
 import weakref
-from collections.abc import Iterable
+from _thread import start_new_thread
+from collections.abc import Callable, Iterable
 from opcode import opmap
 from types import CodeType, FrameType
 from typing import Final
@@ -27,7 +29,7 @@ _OF_PROGRAMS: Final = {
 
 
 def block_signals() -> None:
-    """Leave a program's signals to its own threads; called in each thread that operad starts.
+    """Leave a program's signals to its own threads; called in each thread of operad (`start_thread`).
 
     A handler's Python code runs in the main thread, whichever thread takes the signal. A helper that takes it
     is interrupted for nothing, and a main thread that waits does not hear of it.
@@ -38,6 +40,27 @@ def block_signals() -> None:
     system.block_signals(
         number for number in signal.valid_signals() if getattr(number, "name", "") in _OF_PROGRAMS
     )
+
+
+def start_thread(name: str, function: Callable[..., object], *args: object) -> None:
+    """Start a daemon thread that calls `function`, and leaves signals to the program.
+
+    `Thread.start` waits for the new thread in Python code, where an exception that a signal's handler raises
+    leaves a lock held that the new thread needs. Handlers run in the main thread alone. So another thread,
+    which one call of C code starts, starts the named one: the function is called, or nothing is started.
+
+    Raises:
+        RuntimeError: No thread can be started, or the interpreter is ending.
+    """
+
+    def start() -> None:
+        block_signals()  # the new thread inherits it
+        try:
+            threading.Thread(target=function, args=args, name=name, daemon=True).start()
+        except RuntimeError:  # there may be no further thread, so this one does
+            function(*args)
+
+    start_new_thread(start, ())
 
 
 def is_from_outside(error: BaseException) -> bool:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from queue import SimpleQueue
 
 import pytest
 
+from operad import engine as engines
 from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
 from operad.engine.forking import in_hand, renew
@@ -33,6 +36,7 @@ def in_child(work: Callable[[], object]) -> int:
     if child == 0:
         status = 1
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])  # where a worker forks
             signal.alarm(20)
             status = 0 if work() else 2
         except BaseException as error:  # noqa: BLE001 - printed
@@ -202,6 +206,46 @@ def test_a_child_that_returns_from_the_operation_has_its_result_and_ends(engine:
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(pids[0], 0)[1]) == 0
+
+
+@pytest.mark.parametrize("change", [engines.stop, lambda: engines.set("threaded")], ids=["stop", "set"])
+def test_a_child_of_a_worker_may_end_the_engine(change: Callable[[], object]) -> None:
+    before = engines.get()
+    engines.set(ThreadedEngine(2))
+    try:
+        var, forked, statuses = engines.get().new_variable(), threading.Event(), list[int]()
+
+        def work() -> bool:
+            change()
+            found, var = list[object](), engines.get().new_variable()
+            engines.get().push_sync(found.append, CTX, (), (var,))
+            engines.get().wait_for_var(var)
+            return len(found) == 1
+
+        def fork(_: object) -> None:
+            statuses.append(in_child(work))
+            forked.set()
+
+        engines.get().push_sync(fork, CTX, (), (var,))
+        forked.wait()  # in a worker: no thread helps that waits so
+        engines.get().wait_for_var(var)
+        assert statuses == [0]
+    finally:
+        engines.set(before)
+
+
+def test_a_process_that_an_operation_makes_by_multiprocessing_ends_well() -> None:
+    engine, codes = ThreadedEngine(2), SimpleQueue[int | None]()
+
+    def make(_: object) -> None:
+        process = multiprocessing.get_context("fork").Process(target=int)
+        process.start()
+        process.join()
+        codes.put(process.exitcode)
+
+    engine.push_sync(make, CTX, (), (engine.new_variable(),))
+    assert codes.get() == 0
+    engine.stop()
 
 
 def test_a_child_that_is_inside_an_operation_may_wait_for_all_others(engine: Engine) -> None:

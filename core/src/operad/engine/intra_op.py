@@ -11,14 +11,14 @@ part may take 100 us), and numba's or OpenMP's pools, which would be a second po
 from __future__ import annotations
 
 import threading
-from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Final, final
 
-from operad.engine.thread import become_helper, local, new_event
+from operad.engine.thread import OPERATION, local, new_event
+from operad.interrupts import start_thread
 from operad.system import at_fork
 
 PartFn = Callable[[int, int], object]
@@ -136,13 +136,13 @@ class IntraOpPool:
     def _hire(self, wanted: int) -> None:
         with self._hiring:
             while self._hired < wanted:
-                start_new_thread(self._serve, (self._jobs, self._hired + 1))
+                start_thread(f"operad-intra-op-{self._hired + 1}", self._serve, self._jobs)
                 self._hired += 1
 
-    def _serve(self, jobs: SimpleQueue[tuple[_Job, int]], number: int) -> None:
-        become_helper(f"operad-intra-op-{number}")
+    def _serve(self, jobs: SimpleQueue[tuple[_Job, int]]) -> None:
         self._membership.is_member = True
         thread = local.state
+        thread.inside = OPERATION
         while True:
             job, slot = jobs.get()
             thread.run(job.work, slot)

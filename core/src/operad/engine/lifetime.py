@@ -35,11 +35,11 @@ _held: list[Quiescence] = []  # that came to rest for this fork
 
 def watch(engine: Quiescence) -> None:
     """Tell `engine` of forks and of the end."""
-    _known[:] = [weakref.ref(engine), *map(weakref.ref, _engines())]
+    _known.append(weakref.ref(engine, _known.remove))
 
 
 def _engines() -> list[Quiescence]:
-    return [engine for known in _known if (engine := known()) is not None]
+    return [engine for known in tuple(_known) if (engine := known()) is not None]
 
 
 def _before_fork() -> None:

@@ -107,13 +107,3 @@ class Wake(Request):
     def __init__(self, step: Callable[[Wake], object], pool: WorkerPool) -> None:
         super().__init__(step)
         self.pool = pool
-
-
-@final
-class Hire:
-    """A worker that is being made; what it is and what is given up is settled by who sets its flag first."""
-
-    __slots__ = ("has_begun", "is_given_up")
-
-    def __init__(self) -> None:
-        self.has_begun = self.is_given_up = False

@@ -17,7 +17,6 @@ waits for it without the interpreter's lock and raises what went wrong on the de
 from __future__ import annotations
 
 import time
-from _thread import start_new_thread
 from collections import deque
 from queue import SimpleQueue
 from typing import Any, final
@@ -25,7 +24,8 @@ from typing import Any, final
 from operad.device import Context
 from operad.engine.dispatch import Dispatcher
 from operad.engine.operation import CALLED, DELETE, OprBlock, RunContext
-from operad.engine.thread import become_helper, local
+from operad.engine.thread import OPERATION, local
+from operad.interrupts import start_thread
 
 
 @final
@@ -82,12 +82,13 @@ class Stream:
 
     def _current(self, ctx: Context) -> Any:
         if self._stream is None:
-            self._stream = ctx.xp.cuda.Stream(non_blocking=True)
-            start_new_thread(self._serve, ())
+            stream = ctx.xp.cuda.Stream(non_blocking=True)
+            start_thread("operad-events", self._serve)
+            self._stream = stream
         return self._stream
 
     def _serve(self) -> None:
-        become_helper("operad-events")
+        local.state.inside = OPERATION
         while True:
             block, event, raised = self._events.get()
             try:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextvars
-import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from operad.interrupts import block_signals
 from operad.scopes import Ending, closing
 
 if TYPE_CHECKING:
@@ -85,20 +83,6 @@ local: Final = _Local()
 def is_inside() -> bool:
     """Return whether the calling thread is inside an operation, where it must not wait for others."""
     return local.state.inside != OUTSIDE
-
-
-def become_helper(name: str) -> None:
-    """First step of a thread that operad starts: signals are the program's, and it is inside operations.
-
-    Such a thread is started by `start_new_thread`, one call of C code. `Thread.start` waits for the thread by
-    code in Python: an exception that a signal's handler raises there leaves a lock held that the new thread
-    needs, or comes out as "release unlocked lock". What `start` does besides is done here.
-    """
-    block_signals()
-    sys.settrace(threading.gettrace())
-    sys.setprofile(threading.getprofile())
-    local.state.inside = OPERATION
-    threading.current_thread().name = name
 
 
 def new_event() -> threading.Lock:

@@ -20,7 +20,6 @@ Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 from __future__ import annotations
 
 import time
-from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,9 +31,9 @@ from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Runner
 from operad.engine.lock import Request
 from operad.engine.operation import CALLED, DELETE, OFFERED, TAKEN, FnProperty, OprBlock, RunContext
-from operad.engine.pools import Hire, Wake, Worker, WorkerPool
-from operad.engine.thread import OPERATION, OUTSIDE, become_helper, local
-from operad.interrupts import is_from_outside
+from operad.engine.pools import Wake, Worker, WorkerPool
+from operad.engine.thread import OPERATION, OUTSIDE, local
+from operad.interrupts import is_from_outside, start_thread
 
 _CPU: Final = cpu()
 _JOIN_S: Final = 0.001
@@ -82,6 +81,8 @@ class ThreadedRunner(Runner):
             if worker is not own:
                 self._offer_again(worker)
         self._hires.clear()
+        if own in self._hired:
+            own.is_serving = False  # `end` does not wait for the thread that forked
         self._hired = [worker for worker in self._hired if worker is own]
         self._helpers = [worker for worker in self._helpers if worker is own]
         if counted in self._hired:
@@ -150,61 +151,46 @@ class ThreadedRunner(Runner):
             self._dispatcher.lock.do(Wake(lambda wake: self._wake(wake.pool), pool))
 
     def after(self) -> None:
-        """Hire the workers asked for, and go on with what an exception kept a waiting thread from."""
+        """Start a thread for each hire, and go on with what an exception kept a waiting thread from."""
         self._dispatcher.lock.has_after = False
         try:
             self._put_helpers_down()
-            while self._hires:
-                self._hire(Hire())
-        except BaseException:
-            self._dispatcher.lock.has_after = True  # who calls the engine next does the rest
-            raise
-
-    def _hire(self, hire: Hire) -> None:
-        try:
-            # commit: begin
-            pool = self._hires[0]
-            del self._hires[0]
-            # commit: end
-        except IndexError:  # another thread hired the last one
-            return
-        try:
-            start_new_thread(self._serve, (hire, pool))
+            for pool in tuple(self._hires):  # until a thread has begun and taken its hire
+                start_thread(f"operad-{pool.name}-{pool.workers}", self._serve)
         except BaseException as error:
-            workers = pool.workers - 1
-            # commit: begin
-            if not hire.has_begun:
-                hire.is_given_up = True
-                pool.workers = workers
-                pool.is_waking = False
-            # commit: end
+            self._dispatcher.lock.has_after = True  # who calls the engine next does the rest
             # Else the interpreter is ending, or can start no thread; who waits runs what is left.
             if is_from_outside(error) or not isinstance(error, RuntimeError):
                 raise
 
     # The life of a worker.
 
-    def _serve(self, hire: Hire, pool: WorkerPool) -> None:
-        # commit: begin
-        if hire.is_given_up:
+    def _serve(self) -> None:
+        try:
+            # commit: begin
+            pool = self._hires[0]
+            del self._hires[0]
+            # commit: end
+        except IndexError:  # a thread too many: one was started whose start seemed to fail
             return
-        hire.has_begun = True
-        # commit: end
         worker = None
-        while worker is None or not self._is_ending or pool.ready:
-            try:
-                if worker is None:
-                    become_helper(f"operad-{pool.name}-{pool.workers}")
-                    worker = Worker(pool, self._dispatcher, self._budget)
-                    self._hired.append(worker)
-                    pool.is_waking = False
-                    if not pool.device:
-                        local.state.worker = worker
-                self._work(worker)
-            except BaseException:  # noqa: BLE001 - of no operation: no memory, or what was sent to this thread
-                if worker is not None:
-                    worker.was_broken_off = True
-        worker.is_serving = False
+        try:
+            while worker is None or not self._is_ending or pool.ready:
+                try:
+                    if worker is None:
+                        local.state.inside = OPERATION
+                        worker = Worker(pool, self._dispatcher, self._budget)
+                        self._hired.append(worker)
+                        pool.is_waking = False
+                        if not pool.device:
+                            local.state.worker = worker
+                    self._work(worker)
+                except BaseException:  # noqa: BLE001 - of no operation: no memory, or what was sent to it
+                    if worker is not None:
+                        worker.was_broken_off = True
+        finally:
+            if worker is not None:
+                worker.is_serving = False
 
     def _work(self, worker: Worker) -> None:
         """Run what there is, and then wait to be woken."""

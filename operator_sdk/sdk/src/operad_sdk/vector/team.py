@@ -32,8 +32,6 @@ from __future__ import annotations
 
 import ctypes
 import platform
-import threading
-from _thread import start_new_thread
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -45,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad.files import read_text
-from operad.interrupts import block_signals
+from operad.interrupts import start_thread
 from operad.system import at_fork, has_semaphores
 from operad_sdk.vector import bounds
 from operad_sdk.vector.addresses import data_address
@@ -105,11 +103,9 @@ class _Box:
             if ctypes.CDLL(None).sem_init(ctypes.c_void_p(self.address + 8 * word), 0, 0):
                 raise OSError("a semaphore could not be made")
         self._function = function_at(address_of(_text(), "serve"))
-        start_new_thread(self._serve, (f"operad-team-{number}",))  # no code in Python, which a signal may end
+        start_thread(f"operad-team-{number}", self._serve)
 
-    def _serve(self, name: str) -> None:
-        block_signals()
-        threading.current_thread().name = name
+    def _serve(self) -> None:
         self._function(self.address, 0, 0, 0)
 
 
