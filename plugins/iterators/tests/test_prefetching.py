@@ -198,7 +198,8 @@ def test_a_pass_that_is_broken_off_leaves_what_it_leaves_without_prefetching() -
     ahead = od.io.PrefetchingIter(ahead)
     for iterator in (ahead, alone):
         next(iterator)
-    ahead._pass._thread.join()  # it has met the row that rolls over, which nobody has asked for
+    while not ahead._pass._is_over:  # it meets the row that rolls over, which nobody has asked for
+        ahead._pass._made.wait()
     found = []
     for iterator in (ahead, alone):
         iterator.reset()

@@ -17,6 +17,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from operad import interrupts
 from operad_kvstore_ray import listener as listeners
 from operad_kvstore_ray.connection import Connection
 from operad_kvstore_ray.listener import MOST_OF_ADDRESS, Listener
@@ -183,6 +184,7 @@ def test_garbage_of_any_length_is_refused(listener: Listener) -> None:
 
 
 def test_a_stranger_costs_no_thread(listener: Listener, connected: Callable[..., socket.socket]) -> None:
+    connected(listener).recv(32, socket.MSG_WAITALL)
     before = set(threading.enumerate())
     for _ in range(20):
         assert len(connected(listener).recv(32, socket.MSG_WAITALL)) == 32
@@ -238,7 +240,8 @@ def test_without_threads_a_worker_is_hung_up_on_and_the_listener_goes_on(
     listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
+        refused = Mock(side_effect=RuntimeError("can't start new thread"))
+        patch.setattr(interrupts, "start_new_thread", refused)
         asked = Connection(listener.address, LIMIT_S)
         asked.send(0, [b"content"])
         with pytest.raises(OSError, match=r"closed|reset|Bad file"):

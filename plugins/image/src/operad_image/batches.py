@@ -7,21 +7,27 @@ it are whole.
 
 Arrays are used again once nothing else refers to them: fresh memory of this size costs a page fault for each
 4 KB, which is as much work as normalizing the images.
+
+Units and results pass through queues in C code. A `ThreadPoolExecutor` waits in Python code: an exception
+that a signal handler raises there leaves a lock held, without which its threads do nothing further.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+import time
+import weakref
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad.interrupts import block_signals
+from operad.interrupts import start_thread
 from operad.profiler import laps
 
 Array = np.ndarray[Any, Any]
@@ -32,6 +38,7 @@ STAGES: Final = ("read", "decode", "augment", "compile", "copy")
 """Stages whose end `fill` reports by `Workspace.lap`; `compile` comes once."""
 
 _UNIT: Final = 8
+_POLL_S: Final = 1e-3
 _MOST_KEPT_BYTES: Final = 1 << 25
 _OWN_REFERENCES: Final = 3
 """References of a free array: the list's, the loop variable's, and that of the function that counts."""
@@ -89,12 +96,16 @@ class Job(NamedTuple):
 
 @final
 class Made(NamedTuple):
-    """One batch that is being made, or is."""
+    """One batch that is being made, or is; `done` gets the first row of each unit, and its error."""
 
     job: Job
     data: Array
     labels: Array
-    units: list[Future[None]]
+    done: SimpleQueue[tuple[int, BaseException | None]]
+    units: int
+
+
+_Unit = tuple[Callable[[int], None], int, SimpleQueue[tuple[int, BaseException | None]]]
 
 
 @final
@@ -118,10 +129,14 @@ class BatchMaker:
         num_threads: int,
     ) -> None:
         self._shapes, self._dtype = shapes, dtype
-        self._threads = ThreadPoolExecutor(num_threads, "operad-images", block_signals)
         self._make = partial(_make, fill, seed, threading.local())
         self._arrays: list[Array] = []
         self._pending: deque[Made] = deque()
+        self._units: SimpleQueue[_Unit | None] = SimpleQueue()
+        self._running = [True] * num_threads
+        self._end = weakref.finalize(self, _end, self._units, num_threads)
+        for number in range(num_threads):
+            start_thread(f"operad-images-{number}", _serve, self._units, self._running)
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -129,11 +144,11 @@ class BatchMaker:
     def begin(self, job: Job) -> None:
         """Let threads make a batch, behind those that were begun before."""
         data, labels = self._free_array(), np.empty(self._shapes[1], np.float32)
-        units = [
-            self._threads.submit(self._make, job, first, data, labels)
-            for first in range(0, len(job.rows), _UNIT)
-        ]
-        self._pending.append(Made(job, data, labels, units))
+        make, done = partial(self._make, job, data, labels), SimpleQueue[tuple[int, BaseException | None]]()
+        firsts = range(0, len(job.rows), _UNIT)
+        for first in firsts:
+            self._units.put((make, first, done))
+        self._pending.append(Made(job, data, labels, done, len(firsts)))
 
     def take(self) -> Made:
         """The batch that was begun first; waits for it.
@@ -142,8 +157,8 @@ class BatchMaker:
             Exception: What its first bad image raised.
         """
         made = self._pending.popleft()
-        errors = [unit.exception() for unit in made.units]  # of all units: none writes any longer
-        error = next(filter(None, errors), None)
+        errors = dict(made.done.get() for _ in range(made.units))  # of all units: none writes any longer
+        error = next((errors[first] for first in sorted(errors) if errors[first]), None)
         if error is None:
             return made
         try:
@@ -154,7 +169,12 @@ class BatchMaker:
 
     def close(self) -> None:
         """Forget what was begun, and let the threads end."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        with suppress(Empty):
+            while True:
+                self._units.get_nowait()
+        self._end()
+        while self._running:
+            time.sleep(_POLL_S)
         self._pending.clear()
 
     def _free_array(self) -> Array:
@@ -167,7 +187,27 @@ class BatchMaker:
         return array
 
 
-def _make(fill: Fill, seed: int, own: Any, job: Job, first: int, data: Array, labels: Array) -> None:
+def _end(units: SimpleQueue[_Unit | None], num_threads: int) -> None:
+    for _ in range(num_threads):
+        units.put(None)
+
+
+def _serve(units: SimpleQueue[_Unit | None], running: list[bool]) -> None:
+    """Make units until there is None."""
+    while (unit := units.get()) is not None:
+        make, first, done = unit
+        failed = None
+        try:
+            make(first)
+        except BaseException as error:  # noqa: BLE001 - raised where the batch is taken
+            failed = error
+        del unit, make  # which refer to the arrays
+        done.put((first, failed))
+        del done, failed
+    running.pop()
+
+
+def _make(fill: Fill, seed: int, own: Any, job: Job, data: Array, labels: Array, first: int) -> None:
     """Make a unit of a batch; no method, as its errors would refer to the maker that keeps them."""
     workspace = getattr(own, "workspace", None)
     if workspace is None:

@@ -4,8 +4,12 @@ One `ReadAhead` is one pass: it ends with the items, with an error, or with `sto
 again, so nothing is handed between passes and `stop` may leave items behind.
 
 The thread is a daemon and holds no reference to who takes the items, so neither the end of the process nor
-a forgotten iterator waits for it. A forked child has a copy of this object without its thread, and perhaps
-with its lock held: the child must not touch it, which `is_ours` says.
+a forgotten iterator waits for it. A forked child has a copy of this object without its thread: the child must
+not touch it, which `is_ours` says.
+
+Threads wait at locks of C code, each for a change that the other one makes, and look again after a moment. A
+`Condition` waits in Python code: an exception that a signal's handler raises there leaves its lock held, and
+the other thread waits for ever.
 """
 
 from __future__ import annotations
@@ -14,12 +18,31 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
-from typing import Generic, TypeVar, final
+from typing import Final, Generic, TypeVar, final
 
-from operad.interrupts import block_signals
+from operad.interrupts import start_thread
 
 T = TypeVar("T")
+_SLICE_S: Final = 0.1
+
+
+@final
+class _Change:
+    """A change that one thread waits for; the locked lock says that there was none."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def wait(self) -> None:
+        """Return after the next change, or after a moment."""
+        self._lock.acquire(timeout=_SLICE_S)
+
+    def tell(self) -> None:
+        """Let the other thread look."""
+        with suppress(RuntimeError):  # it has not waited since the last one
+            self._lock.release()
 
 
 @final
@@ -38,12 +61,10 @@ class ReadAhead(Generic[T]):
         self._ready: deque[T] = deque()
         self._end: BaseException | None = None
         self._trace: TracebackType | None = None
-        self._is_stopping = False
-        # An RLock: the garbage collector may call `request_stop` in a thread that holds it.
-        self._changed = threading.Condition(threading.RLock())
+        self._is_stopping = self._is_over = False
+        self._made, self._taken = _Change(), _Change()
         self._process = os.getpid()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        start_thread(name, self._run)
 
     @property
     def is_ours(self) -> bool:
@@ -56,46 +77,42 @@ class ReadAhead(Generic[T]):
         Raises:
             BaseException: What ended the pass, again at every call: StopIteration, or the error of `make`.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._ready or self._end is not None)
-            if self._ready:
+        while True:
+            end = self._end  # before the items, of which there are no more behind it
+            try:
                 item = self._ready.popleft()
-                self._changed.notify_all()
+            except IndexError:
+                if end is not None:
+                    # From the thread's frames on: raising it again would add this call's once more each time.
+                    raise end.with_traceback(self._trace) from None
+                self._made.wait()
+            else:
+                self._taken.tell()
                 return item
-            assert self._end is not None
-            # From the thread's frames on: raising it again would add this call's once more each time.
-            raise self._end.with_traceback(self._trace)
 
     def request_stop(self) -> None:
         """Let the thread end once it is done with the item it makes; does not wait for it."""
         if self.is_ours:
-            with self._changed:
-                self._is_stopping = True
-                self._changed.notify_all()
+            self._is_stopping = True
+            self._taken.tell()
 
     def stop(self) -> None:
         """`request_stop`, and wait for the thread."""
         self.request_stop()
-        if self.is_ours:
-            self._thread.join()
+        while self.is_ours and not self._is_over:
+            self._made.wait()
 
     def _run(self) -> None:
-        block_signals()
-        while True:
-            try:
-                item = self._make()
-            except BaseException as error:  # noqa: BLE001 - raised again by `take`
-                self._finish(error)
-                return
-            with self._changed:
-                self._ready.append(item)
-                self._changed.notify_all()
-                self._changed.wait_for(lambda: self._is_stopping or len(self._ready) < self._depth)
-                if self._is_stopping:
-                    return
-            del item  # so that a batch is not kept while the next one is made
-
-    def _finish(self, error: BaseException) -> None:
-        with self._changed:
-            self._end, self._trace = error, error.__traceback__
-            self._changed.notify_all()
+        try:
+            while not self._is_stopping:
+                if len(self._ready) < self._depth:
+                    self._ready.append(self._make())
+                    self._made.tell()
+                else:
+                    self._taken.wait()
+        except BaseException as error:  # noqa: BLE001 - raised again by `take`
+            self._trace = error.__traceback__
+            self._end = error
+        finally:
+            self._is_over = True
+            self._made.tell()

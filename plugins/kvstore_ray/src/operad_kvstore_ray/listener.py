@@ -14,7 +14,6 @@ import hmac
 import secrets
 import selectors
 import socket
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
-from operad.interrupts import block_signals
+from operad.interrupts import start_thread
 from operad_kvstore_ray.connection import (
     NONCE_BYTES,
     PROOF_BYTES,
@@ -62,10 +61,9 @@ class Listener:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._socket, selectors.EVENT_READ)
         self._strangers: list[_Stranger] = []  # the oldest first
-        threading.Thread(target=self._listen, name="kvstore-listener", daemon=True).start()
+        start_thread("kvstore-listener", self._listen)
 
     def _listen(self) -> None:
-        block_signals()
         while True:
             wait_s = self._strangers[0].end - time.monotonic() if self._strangers else None
             for key, _ in self._selector.select(wait_s):
@@ -133,14 +131,11 @@ class Listener:
             stranger.socket.send(proof(secret, b"server", ours, theirs))
             stranger.socket.setblocking(True)
             tune(stranger.socket)
-            threading.Thread(
-                target=self._serve, args=(stranger.socket,), name="kvstore-peer", daemon=True
-            ).start()
+            start_thread("kvstore-peer", self._serve, stranger.socket)
         except (OSError, RuntimeError):  # it has gone, or no thread can be started
             stranger.socket.close()
 
     def _serve(self, connected: socket.socket) -> None:
-        block_signals()
         with connected, suppress(OSError, MemoryError):
             while True:
                 send(connected, *self._answer(*received(connected)))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from operad.interrupts import block_signals
+from operad.interrupts import start_thread
 
 REMIND_S: Final = 5.0
 """From one line to the next, in seconds."""
@@ -17,18 +17,13 @@ REMIND_S: Final = 5.0
 @contextmanager
 def reminding(echo: Callable[[str], None], what: str) -> Iterator[None]:
     """Report the work at once, and every few seconds that it is not done yet."""
-    begun, is_done = time.monotonic(), threading.Event()
+    begun, done = time.monotonic(), threading.Lock()
 
     def remind() -> None:
-        block_signals()
-        while not is_done.wait(REMIND_S):
+        while not done.acquire(timeout=REMIND_S):
             echo(f"operad launch: still {what}, {time.monotonic() - begun:.0f} s")
 
     echo(f"operad launch: {what}")
-    reminder = threading.Thread(target=remind, daemon=True)
-    reminder.start()
-    try:
+    with done:
+        start_thread("reminder", remind)
         yield
-    finally:
-        is_done.set()
-        reminder.join()

@@ -18,7 +18,7 @@ import numpy as np
 import ray
 
 import operad as od
-from operad.interrupts import block_signals
+from operad.interrupts import block_signals, start_thread
 from operad_kvstore_ray.link import Link
 from operad_kvstore_ray.travelling import packed
 
@@ -53,7 +53,7 @@ class RayTransport:
         self._lost: list[int] = []
         self._pool = ThreadPoolExecutor(len(servers), "kvstore-pull", block_signals)
         self._is_closed = threading.Event()
-        threading.Thread(target=self._beat, name="kvstore-beat", daemon=True).start()
+        start_thread("kvstore-beat", self._beat)
 
     def place(self, key: Any, value: Any, *, may_cut: bool) -> None:
         """See `Placement.add`."""
@@ -198,7 +198,6 @@ class RayTransport:
 
     def _beat(self) -> None:
         """Let every server hear of this worker, and ask the first who is lost."""
-        block_signals()
         while not self._is_closed.wait(_BEAT_S):
             try:
                 beats = [link.server.beat.remote(self.rank) for link in self._links]

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final, final
 
-from operad.interrupts import block_signals
+from operad.interrupts import start_thread
 from operad_kvstore_ray import reminders
 from operad_kvstore_ray.watching import Watch, WorkerStatus, report_of
 
@@ -40,8 +40,8 @@ class Workers:
     ) -> None:
         self._command, self._env, self._count, self._echo = command, env, count, echo
         self._restarts, self._left = restarts, [restarts] * count
-        self._readers: list[threading.Thread] = []
-        self._processes: list[subprocess.Popen[str]] = []
+        self._read: list[threading.Lock] = []  # each is held until all lines of a process are shown
+        self._processes: dict[int, subprocess.Popen[str]] = {}
         self._silent = set(range(count))
         self._states, self._reports = ["starting"] * count, [""] * count
 
@@ -58,7 +58,7 @@ class Workers:
             The exit code of the first that failed and was not started again.
         """
         for rank in range(self._count):
-            self._processes.append(self._started(rank))
+            self._start(rank)
         running = set(range(self._count))
         code, end, is_ending = 0, float("inf"), False
         begun, remind_s = time.monotonic(), reminders.REMIND_S
@@ -83,7 +83,7 @@ class Workers:
                         on_loss(rank, _why(ended))
                 if is_restarted:
                     self._left[rank] -= 1
-                    self._processes[rank] = self._started(rank)
+                    self._start(rank)
                     self._states[rank] = (
                         f"running again, {self._restarts - self._left[rank]} of {self._restarts}"
                     )
@@ -99,28 +99,29 @@ class Workers:
     def end(self) -> None:
         """End the processes that still run: first politely, after two seconds for certain."""
         end = time.monotonic() + _LAST_WORDS_S
-        for process in self._processes:
+        for process in self._processes.values():
             if process.poll() is None:
                 process.terminate()
-        for process in self._processes:
+        for process in self._processes.values():
             try:
                 process.wait(max(end - time.monotonic(), 0))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        for reader in self._readers:
-            reader.join(_LAST_WORDS_S)
+        for read in self._read:
+            if read.acquire(timeout=_LAST_WORDS_S):
+                read.release()
 
-    def _started(self, rank: int) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
+    def _start(self, rank: int) -> None:
+        self._processes[rank] = process = subprocess.Popen(
             self._command, env={**self._env, "OPERAD_KV_RANK": str(rank)}, text=True, errors="replace",
             bufsize=1, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        reader = threading.Thread(target=self._show, args=(rank, process.stdout), daemon=True)
-        reader.start()
-        self._readers.append(reader)
+        read = threading.Lock()
+        read.acquire()
+        self._read.append(read)
+        start_thread(f"rank {rank}", self._show, rank, process.stdout, read)
         self._states[rank], self._reports[rank] = "running", ""
-        return process
 
     def _statuses(self, running: set[int]) -> list[WorkerStatus]:
         both = enumerate(zip(self._states, self._reports, strict=True))
@@ -130,13 +131,15 @@ class Workers:
         number = self._restarts - self._left[rank] + 1
         return f"; starting it again, {number} of {self._restarts}" if is_restarted else ""
 
-    def _show(self, rank: int, lines: IO[str]) -> None:
-        block_signals()
-        with lines:
-            for line in lines:
-                self._silent.discard(rank)
-                self._reports[rank] = report_of(line) or self._reports[rank]
-                self._echo(f"[{rank}] {line.rstrip()}")
+    def _show(self, rank: int, lines: IO[str], read: threading.Lock) -> None:
+        try:
+            with lines:
+                for line in lines:
+                    self._silent.discard(rank)
+                    self._reports[rank] = report_of(line) or self._reports[rank]
+                    self._echo(f"[{rank}] {line.rstrip()}")
+        finally:
+            read.release()
 
 
 def _why(ended: int) -> str:
