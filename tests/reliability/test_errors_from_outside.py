@@ -79,6 +79,13 @@ def test_a_signal_at_every_point_while_an_engine_ends_and_hires(subject: str, ki
     _no_faults(SIGNALS, subject, "--kind", kind, "--count", 60, least=60, **SETTINGS["inline"])
 
 
+@no_signals
+@pytest.mark.parametrize("kind", ["alarm", "interrupt"])
+@pytest.mark.parametrize("subject", ["ask", "courier", "take", "pass"])
+def test_a_signal_at_every_point_leaves_threads_of_plugins_at_work(subject: str, kind: str) -> None:
+    _no_faults(OUTSIDE, subject, "--kind", kind, least=10, **SETTINGS["inline"])
+
+
 @slow
 @no_signals
 @pytest.mark.parametrize("kind", ["alarm", "interrupt"])

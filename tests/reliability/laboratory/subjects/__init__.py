@@ -41,6 +41,7 @@ from tests.reliability.laboratory.subjects.subject import caused_by as caused_by
 from tests.reliability.laboratory.subjects.subject import check_at_rest as check_at_rest
 from tests.reliability.laboratory.subjects.subject import judge as judge
 from tests.reliability.laboratory.subjects.subject import traced as traced
+from tests.reliability.laboratory.subjects.threads import Ask, NewCourier, StopAhead, TakeAhead
 
 SUBJECTS: Final[dict[str, type[Subject]]] = {
     "push": Push,
@@ -62,7 +63,15 @@ SUBJECTS: Final[dict[str, type[Subject]]] = {
     "scopes": Scopes,
     "step": Step,
 }
-APART: Final[dict[str, type[Subject]]] = {"fork": Fork, "hire": PushAndHire, "stop": StopAndPush}
+APART: Final[dict[str, type[Subject]]] = {
+    "fork": Fork,
+    "hire": PushAndHire,
+    "stop": StopAndPush,
+    "ask": Ask,
+    "courier": NewCourier,
+    "take": TakeAhead,
+    "pass": StopAhead,
+}
 """Subjects apart: exceptions in a fork's handlers come out of nothing, and a fork takes milliseconds. An
 exception that is sent to a thread while that starts another may reach the new one, which has its number until
 it runs (CPython 3.11); signals are never mistaken so."""
