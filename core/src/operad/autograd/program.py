@@ -275,9 +275,9 @@ class BackwardProgram:
         entries, given = graph.input_ids[node_id], [*self._saved, *self._aux, *self._heads]
         plan = Plan(node.op, [*map(program.spec, entries)], program.contexts[node_id], train_mode)
         recorded = dict(zip(self._node_ids, nodes, strict=True)).get(program.operator_id(node_id))
-        if program.kernels[node_id] and recorded is None:  # the plan would choose kernels anew
-            return None
         if program.kernels[node_id]:
+            if recorded is None:  # the plan would choose kernels again
+                return None
             plan = plan.with_own_operator(node.op.sharing(recorded.plan.operator))
         # Of an argument that is not read only the shape counts, which the plan knows.
         inputs = [given.index(entry) if entry in given else 0 for entry in entries]

@@ -168,9 +168,9 @@ class Embedding(Lookup):
     )
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """A table whose type is not given has that of the parameter, once that of the numbers is known."""
+        """A table whose type is not given has that of the parameter, where that asks for another than usual."""
         data, weight = in_types
-        if weight is None and (data is not None or self.dtype != "float32"):
+        if weight is None and self.dtype != "float32":
             weight = as_dtype(self.dtype)
         return super().infer_type([data, weight])
 
