@@ -168,7 +168,7 @@ class Embedding(Lookup):
     )
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """A table whose type is not given has that of the parameter, where that asks for another than usual."""
+        """A table whose type is not given has that of the parameter, where it asks for another than usual."""
         data, weight = in_types
         if weight is None and self.dtype != "float32":
             weight = as_dtype(self.dtype)
