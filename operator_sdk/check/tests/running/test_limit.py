@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
+from time import monotonic
 
 import pytest
 
@@ -78,3 +80,24 @@ def test_a_limit_wants_the_main_thread():
     thread.start()
     thread.join()
     assert "expected the main thread" in errors[0]
+
+
+def test_a_signal_that_interrupts_the_collector_stops_the_check_soon_after() -> None:
+    struck = []
+
+    def strike(*_: object) -> None:
+        if not struck:
+            struck.append(True)
+            signal.raise_signal(signal.SIGALRM)
+
+    gc.callbacks.append(strike)
+    begin = monotonic()
+    try:
+        with pytest.raises(TimeIsUp), limited(60.0):
+            gc.collect()
+            while monotonic() < begin + 30:
+                pass
+    finally:
+        gc.callbacks.remove(strike)
+    assert struck
+    assert monotonic() < begin + 30

@@ -91,7 +91,7 @@ class Stages:
 
     @property
     def is_one_walk(self) -> bool:
-        """Whether the first stage walks over all that a row needs."""
+        """Return whether the first stage walks over all that a row needs."""
         later = range(1, self.count)
         return not any(self.reduced[stage] or self.needed(stage) or self.stored[stage] for stage in later)
 
