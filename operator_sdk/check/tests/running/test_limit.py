@@ -90,13 +90,16 @@ def test_a_signal_that_interrupts_the_collector_stops_the_check_soon_after() -> 
             struck.append(True)
             signal.raise_signal(signal.SIGALRM)
 
+    def collect() -> None:
+        gc.collect()
+        while monotonic() < begin + 30:
+            pass
+
     gc.callbacks.append(strike)
     begin = monotonic()
     try:
         with pytest.raises(TimeIsUp), limited(60.0):
-            gc.collect()
-            while monotonic() < begin + 30:
-                pass
+            collect()
     finally:
         gc.callbacks.remove(strike)
     assert struck
