@@ -41,7 +41,8 @@ def test_the_page_says_how_many_names_are_here(found: dict[str, Found]) -> None:
     page = " ".join((Path(__file__).parents[2] / "docs" / "porting.md").read_text(encoding="utf-8").split())
     assert (
         f"operad has {everywhere['here']:,} of its {everywhere.total():,} public names, and "
-        f"{asked['here']:,} ({share} %) of the {asked.total():,} that do not belong to MXNet's NumPy arrays or sparse arrays."
+        f"{asked['here']:,} ({share} %) of the {asked.total():,} that do not belong to MXNet's NumPy arrays "
+        "or sparse arrays."
     ) in page
 
 
