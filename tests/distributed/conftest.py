@@ -116,7 +116,8 @@ def run_ray(cluster: dict[str, str]) -> Run:
     """Runs (workers, program, words) to the end under Ray."""
 
     def run(workers: int, program: str, *words: str, options: tuple[str, ...] = (), **extra: str) -> Ended:
-        command = ray_command(workers, program, *words, options=("--grace", "20", *options))
+        usual = () if "--grace" in options else ("--grace", "20")
+        command = ray_command(workers, program, *words, options=(*usual, *options))
         return _ended(command, _environment(cluster | extra))
 
     return run
