@@ -299,7 +299,7 @@ def tables(networks: Sequence[str], threads: int, seconds: float) -> Iterator[st
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("networks", nargs="*", choices=[*NETWORKS, []], default=[*NETWORKS])
+    parser.add_argument("networks", nargs="*", choices=[*NETWORKS, []])
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--leave-out", nargs="*", choices=WAYS[3:], default=[])
@@ -312,7 +312,7 @@ def main() -> None:
         return
     begun, lines = time.monotonic(), list[str]()
     for threads in options.threads:
-        for line in tables(options.networks, threads, options.seconds):
+        for line in tables(options.networks or [*NETWORKS], threads, options.seconds):
             print(line, flush=True)
             lines.append(line)
     if options.page:
