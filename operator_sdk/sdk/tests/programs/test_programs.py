@@ -185,6 +185,19 @@ def test_an_array_is_copied_for_the_one_write_behind_which_it_is_needed():
     assert plan.copied_bytes == 64 * 512 * 4
 
 
+def test_a_write_to_a_whole_array_leaves_out_the_parts_before():
+    def function(x):
+        made = x.copy()
+        made[2:4] = np.abs(x[2:4]) - 1
+        whole = np.sort(made, axis=0)
+        whole[:, 0:8] = 3
+        return [np.abs(whole) + x, made]
+
+    x, target = np.ones((12, 8), np.float32), np.empty((12, 8), np.float32)
+    traced(function, [x.shape], x.dtype).run(CONTEXT, [x], (0,), [target])
+    np.testing.assert_array_equal(target, 4)
+
+
 def test_what_lies_where_an_argument_did_stays_there():
     def function(x):
         first = np.abs(np.matmul(x, x)) + 1  # over the product

@@ -138,8 +138,9 @@ class Plan:
         direct = self._find_results()
         self.steps: Final = [step for unit in units for step in self._steps(unit)]
         self.parts: Final = [
-            Part(self._slot(node), self._slot(root), index)
+            Part(self._slots[node], self._slot(root), index)
             for node, (root, index) in self._stores.placed.items()
+            if node in self._slots  # an array that is written whole leaves out the writes before
         ]
         self.places, self.size_bytes = self._packed(units, direct)
         self.num_slots: Final = len(self._slots)
