@@ -42,6 +42,8 @@ _SLOWER, _FASTER = 1.1, 0.8
 _MOST_REASONS: Final = 40
 _MOST_S: Final = 1.0
 """Seconds of a single call from which a part is left out."""
+_MOST_ELEMENTS: Final = 1 << 26
+"""Elements of an array from which a size is left out: all pairs of rows of a large array, for instance."""
 
 
 class Row(NamedTuple):
@@ -98,6 +100,8 @@ def rows_of(name: str, num_threads: int) -> Iterator[Row]:
         given = [a.shape for a in call.inputs], [a.dtype for a in call.inputs]
         asked = KernelCall(prop, cpu(), *given, threads=num_threads)
         size = max(map(prod, [*asked.in_shapes, *asked.out_shapes]))
+        if size > _MOST_ELEMENTS:
+            continue
         for kernel in prop.derived_kernels():
             assert kernel.when is not None
             assert kernel.parts is not None
