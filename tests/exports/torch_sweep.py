@@ -119,6 +119,8 @@ def gradients(example: Example) -> bool:
     outputs = flat(registered(example.subject.name).op(*arguments, **keywords(example)))
     heads = [torch.from_numpy(np.array(g)) for g in trial.out_grads[: trial.visible]]
     pairs = [(o, h) for o, h in zip(outputs, heads, strict=True) if o.requires_grad]
+    if not pairs:  # of integers, through which PyTorch has no gradient
+        return False
     torch.autograd.backward([o for o, _ in pairs], [h for _, h in pairs])
     named = dict(zip(_names(example), flat_or_none(arguments), strict=True))
     for name, own in zip(trial.arguments, trial.backward(), strict=True):

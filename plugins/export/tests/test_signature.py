@@ -68,6 +68,10 @@ def test_hidden_outputs_are_counted():
     assert (signature.num_outputs, signature.num_visible, signature.has_hidden) == (3, 2, True)
 
 
+def test_hidden_outputs_that_few_parameters_have_are_expected():
+    assert signature_of("Pooling").has_hidden
+
+
 def test_operators_of_equal_parameters_are_one():
     signature = signature_of("Dense")
     assert signature.operator((4, False), 3) is signature.operator((4, False), 3)

@@ -71,7 +71,7 @@ class OperatorSignature:
         num_visible: How many of them callers see; None where that varies.
         has_states: Whether there are auxiliary states for some parameters; what follows likewise.
         has_gradient: Whether a gradient can flow to an argument.
-        has_hidden: Whether there are outputs that callers do not see.
+        has_hidden: Whether there may be outputs that callers do not see.
         draws: Whether it draws random numbers.
 
     Raises:
@@ -91,7 +91,7 @@ class OperatorSignature:
         self.num_visible = visible.pop() if len(visible) == 1 else None
         self.has_states = any(prop.list_auxiliary_states() for prop in found)
         self.has_gradient = any(any(prop.differentiable_inputs()) for prop in found)
-        self.has_hidden = any(len(prop.list_outputs()) > prop.num_visible_outputs for prop in found)
+        self.has_hidden = any(map(_may_hide, found))
         self.draws = any(map(_draws, found))
         self._operators: dict[Any, PlainOperator] = {}
         self._places: dict[PlainOperator, _Places] = {}
@@ -237,6 +237,13 @@ def _least(param: Param) -> Any:
 def _others(param: Param) -> Sequence[Any]:
     found = tuple(param.choices) if param.choices is not None else tuple(_OTHER.get(param.type, ()))
     return (None, *found) if param.optional else found
+
+
+def _may_hide(prop: OperatorProperty) -> bool:
+    """Return whether an operator has hidden outputs, or a declared shape with some for other parameters."""
+    spec = getattr(prop, "spec", "")
+    text = spec() if callable(spec) else spec
+    return "hidden " in text or len(prop.list_outputs()) > prop.num_visible_outputs
 
 
 def _draws(prop: OperatorProperty) -> bool:
