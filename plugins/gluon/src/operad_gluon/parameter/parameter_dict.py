@@ -45,8 +45,8 @@ def take_values(
         elif not ignore_extra:
             raise BlockValueError(
                 f"Parameter '{name}' loaded from {origin} is not present in {owner}, which contains "
-                f"parameters {brief(params)}; is it a file of this network? Set ignore_extra=True to leave it "
-                "out"
+                f"parameters {brief(params)}; is it a file of this network? Set ignore_extra=True to "
+                "leave it out"
             )
 
 
