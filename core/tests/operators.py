@@ -223,6 +223,18 @@ class Dense(OperatorProperty):
         return [out_grad[0], in_data[0], in_data[1]]
 
 
+class OfTwo(OperatorProperty):
+    """Of two arguments, whose output has the shape of the first one."""
+
+    arguments = ("lhs", "rhs")
+
+    def list_arguments(self):
+        return list(self.arguments)
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]], []
+
+
 class DenseOperator(CastOperator):
     def forward(self, op_ctx, arrays):
         value = arrays.in_data[0] @ arrays.in_data[1].T

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from core.tests.operators import OfTwo
 from operad import autograd, nd, registry
 from operad.errors import GradientError
 from operad.op import Kernel, Operator, OperatorProperty, assign
@@ -41,17 +42,12 @@ class _Slope(Operator):
         )
 
 
-class CubeGradient(OperatorProperty):
+class CubeGradient(OfTwo):
     """The gradient of `Cube`."""
 
     name = "_backward_test_cube"
     kernels: ClassVar = [Kernel("slope", _Slope)]
-
-    def list_arguments(self):
-        return ["output_grad", "data"]
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]], []
+    arguments = ("output_grad", "data")
 
 
 class Cube(OperatorProperty):

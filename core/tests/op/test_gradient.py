@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from core.tests.operators import OfTwo
 from operad.device import cpu
 from operad.errors import GradientError
 from operad.op import (
@@ -152,16 +153,11 @@ class _Slope(Operator):
         assign(arrays.in_grad[1], arrays.req[1], arrays.out_grad[0] * arrays.out_data[0] / arrays.in_data[1])
 
 
-class Slope(OperatorProperty):
+class Slope(OfTwo):
     """The gradient of `Square`."""
 
     kernels: ClassVar = [Kernel("numpy", _Slope)]
-
-    def list_arguments(self):
-        return ["output_grad", "data"]
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]], []
+    arguments = ("output_grad", "data")
 
 
 class Square(OperatorProperty):
