@@ -25,7 +25,7 @@ class GatedCell(HybridRecurrentCell):
     """
 
     _gates: int
-    """How many blocks of `hidden_size` units the products have."""
+    """Number of blocks of `hidden_size` units in the products."""
 
     i2h_weight: Any
 
