@@ -223,6 +223,28 @@ class Dense(OperatorProperty):
         return [out_grad[0], in_data[0], in_data[1]]
 
 
+class OfTwo(OperatorProperty):
+    """Of two arguments, whose output has the shape of the first one."""
+
+    arguments = ("lhs", "rhs")
+
+    def list_arguments(self):
+        return list(self.arguments)
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]], []
+
+
+class OfOne(OperatorProperty):
+    """Of one argument, which the gradient reads, and whose shape the output has."""
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), list(in_shapes), []
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        return [out_grad[0], in_data[0]]
+
+
 class DenseOperator(CastOperator):
     def forward(self, op_ctx, arrays):
         value = arrays.in_data[0] @ arrays.in_data[1].T

@@ -185,6 +185,3 @@ def _cupy() -> ModuleType:
         ) from error
     module: ModuleType = cupy
     return module
-
-
-_CPU0: Final = cpu(0)

@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from core.tests.operators import OfOne, OfTwo
 from operad import autograd, nd, registry
 from operad.errors import GradientError
-from operad.op import Kernel, Operator, OperatorProperty, assign
+from operad.op import Kernel, Operator, assign
 
 pytestmark = pytest.mark.usefixtures("operators")
 
@@ -41,30 +42,19 @@ class _Slope(Operator):
         )
 
 
-class CubeGradient(OperatorProperty):
+class CubeGradient(OfTwo):
     """The gradient of `Cube`."""
 
     name = "_backward_test_cube"
     kernels: ClassVar = [Kernel("slope", _Slope)]
-
-    def list_arguments(self):
-        return ["output_grad", "data"]
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]], []
+    arguments = ("output_grad", "data")
 
 
-class Cube(OperatorProperty):
+class Cube(OfOne):
     """The third power."""
 
     name = "test_cube"
     kernels: ClassVar = [Kernel("cube", _Cube)]
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), list(in_shapes), []
-
-    def declare_backward_dependency(self, out_grad, in_data, out_data):
-        return [out_grad[0], in_data[0]]
 
     def gradient_operator(self, ctx, in_shapes, in_types, wanted):
         return CubeGradient()

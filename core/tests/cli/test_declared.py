@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.tests.operators import OfTwo
 from operad.cli.declared import (
     ArgumentGradient,
     backward_inplace,
@@ -15,19 +16,14 @@ from operad.op import BackwardEntry, OperatorProperty, param
 from operad.resource import ResourceRequest
 
 
-class Gated(OperatorProperty):
+class Gated(OfTwo):
     """`data * gate`; the gate gets no gradient, and an output is called as an argument is."""
 
     spec = "data:(N), gate:(N) -> data:(N)"
-
-    def list_arguments(self):
-        return ["data", "gate"]
+    arguments = ("data", "gate")
 
     def list_outputs(self):
         return ["data"]
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]], []
 
     def differentiable_inputs(self):
         return [True, False]

@@ -61,14 +61,18 @@ def test_readers_share_a_variable() -> None:
     assert queue.add(block([var], []))
 
 
-def test_a_writer_waits_for_every_earlier_reader() -> None:
-    queue, var = DependencyQueue(), Var()
-    first, second, writer = block([var], []), block([var], []), block([], [var])
+def check_that_the_last_waits_for_both(first: OprBlock, second: OprBlock, last: OprBlock) -> None:
+    queue = DependencyQueue()
     assert queue.add(first)
     assert queue.add(second)
-    assert not queue.add(writer)
+    assert not queue.add(last)
     assert queue.finish(second) == []
-    assert queue.finish(first) == [writer]
+    assert queue.finish(first) == [last]
+
+
+def test_a_writer_waits_for_every_earlier_reader() -> None:
+    var = Var()
+    check_that_the_last_waits_for_both(block([var], []), block([var], []), block([], [var]))
 
 
 def test_a_reader_does_not_overtake_a_waiting_writer() -> None:
@@ -91,13 +95,8 @@ def test_readers_behind_a_writer_are_granted_together_up_to_the_next_writer() ->
 
 
 def test_a_block_waits_for_all_its_variables() -> None:
-    queue, a, b = DependencyQueue(), Var(), Var()
-    on_a, on_b, both = block([], [a]), block([], [b]), block([a], [b])
-    assert queue.add(on_a)
-    assert queue.add(on_b)
-    assert not queue.add(both)
-    assert queue.finish(on_b) == []
-    assert queue.finish(on_a) == [both]
+    a, b = Var(), Var()
+    check_that_the_last_waits_for_both(block([], [a]), block([], [b]), block([a], [b]))
 
 
 def test_a_finished_variable_is_idle_and_its_queue_empty() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.tests.operators import OfTwo
 from operad.cli.explanation import explained
 from operad.device import cpu
 from operad.errors import ArgumentError, OperadError
@@ -17,7 +18,6 @@ from operad.op import (
     KernelCall,
     OpContext,
     Operator,
-    OperatorProperty,
     OpReq,
     choose,
 )
@@ -25,16 +25,10 @@ from operad.op import (
 FLOAT32 = np.dtype("float32")
 
 
-class Product(OperatorProperty):
+class Product(OfTwo):
     """`lhs * rhs`, whose kernels each test lists."""
 
     optional_inputs = ("bias",)
-
-    def list_arguments(self):
-        return ["lhs", "rhs"]
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]], []
 
 
 class Marked(Operator):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import pytest
 
+from core.tests.memory import peak_bytes
 from operad.errors import ParamError
 from operad.op import MOST_TENSORS, OperatorProperty, check_argument_counts, param
 
@@ -36,13 +35,12 @@ class Many(OperatorProperty):
 )
 def test_a_count_is_refused_before_memory_is_touched(params):
     Many(size=1)  # what is imported on first use is not the call's
-    tracemalloc.start()
-    try:
+
+    def act():
         with pytest.raises(ParamError, match=f"Many: parameter .* counts tensors, .* most {MOST_TENSORS}"):
             Many(**params)
-        assert tracemalloc.get_traced_memory()[1] < 1 << 20
-    finally:
-        tracemalloc.stop()
+
+    assert peak_bytes(act) < 1 << 20
 
 
 def test_the_bound_itself_is_allowed():

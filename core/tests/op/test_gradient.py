@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from core.tests.operators import OfOne, OfTwo
 from operad.device import cpu
 from operad.errors import GradientError
 from operad.op import (
@@ -152,26 +153,15 @@ class _Slope(Operator):
         assign(arrays.in_grad[1], arrays.req[1], arrays.out_grad[0] * arrays.out_data[0] / arrays.in_data[1])
 
 
-class Slope(OperatorProperty):
+class Slope(OfTwo):
     """The gradient of `Square`."""
 
     kernels: ClassVar = [Kernel("numpy", _Slope)]
-
-    def list_arguments(self):
-        return ["output_grad", "data"]
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]], []
+    arguments = ("output_grad", "data")
 
 
-class Square(OperatorProperty):
+class Square(OfOne):
     """Says what its gradient is as an operator."""
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), list(in_shapes), []
-
-    def declare_backward_dependency(self, out_grad, in_data, out_data):
-        return [out_grad[0], in_data[0]]
 
     def gradient_operator(self, ctx, in_shapes, in_types, wanted):
         return Slope()

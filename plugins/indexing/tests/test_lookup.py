@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tracemalloc
-from typing import Any
 
 import numpy as np
 import pytest
 
 import operad as od
+from core.tests.memory import peak_bytes
 from operad import storage
 from operad.errors import OperadError, ShapeError
 from operad_check.testing import check_forward, gradient_check
@@ -146,15 +145,6 @@ def test_gradients_have_the_same_bits_with_every_engine_and_number_of_threads() 
     assert len(found) == 1
 
 
-def _peak_bytes(call: Any) -> int:
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 ROWS, WIDTH, COUNT = 1_000_000, 16, 256
 
 
@@ -178,7 +168,7 @@ def test_adding_a_gradient_takes_no_memory_that_grows_with_the_table(dtype: str)
 
     step()
     table_bytes = ROWS * WIDTH * np.dtype(dtype).itemsize
-    before, peak = storage.get().stats(od.cpu()), _peak_bytes(step)
+    before, peak = storage.get().stats(od.cpu()), peak_bytes(step)
     assert peak < table_bytes / 20
     assert storage.get().stats(od.cpu()).in_use_bytes <= before.in_use_bytes
     counts = np.bincount(indices.asnumpy(), minlength=ROWS)

@@ -35,6 +35,25 @@ class Batches:
             )
 
 
+class StoppedError(Exception):
+    """Ends training where a test wants it."""
+
+
+def stop_at(epoch: int, nbatch: int) -> Callable[[Any], None]:
+    def stop(param: Any) -> None:
+        if (param.epoch, param.nbatch) == (epoch, nbatch):
+            raise StoppedError
+
+    return stop
+
+
+def gone_on(fit: Callable[..., Any], checkpoint: Any, epoch: int = 1, nbatch: int = 1) -> Any:
+    """What `fit` gives that goes on from a checkpoint after training was stopped there."""
+    with pytest.raises(StoppedError):
+        fit(checkpoint=checkpoint, resume=True, batch_end_callback=stop_at(epoch, nbatch))
+    return fit(checkpoint=checkpoint, resume=True)
+
+
 class Accuracy:
     """How many rows have their largest output where the label is."""
 

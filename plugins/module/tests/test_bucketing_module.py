@@ -9,6 +9,7 @@ import pytest
 
 import operad as od
 from operad.errors import ArgumentError, BindError
+from plugins.module.tests.conftest import gone_on
 
 
 def averaged(length: int) -> Any:
@@ -164,14 +165,8 @@ def test_training_of_buckets_goes_on_as_if_it_had_not_stopped(tmp_path: Path) ->
         )  # fmt: skip
         return module.get_params()[0]["fc_weight"].asnumpy()
 
-    def stop(param: Any) -> None:
-        if (param.epoch, param.nbatch) == (1, 1):
-            raise KeyboardInterrupt
-
     checkpoint = od.callback.Checkpoint(str(tmp_path / "net"), every_batches=3)
-    with pytest.raises(KeyboardInterrupt):
-        fit(checkpoint=checkpoint, batch_end_callback=stop)
-    np.testing.assert_array_equal(fit(checkpoint=checkpoint, resume=True), fit())
+    np.testing.assert_array_equal(gone_on(fit, checkpoint), fit())
     assert {path.name for path in tmp_path.glob("net-*-symbol.json")} == {
         "net-2-symbol.json", "net-3-symbol.json", "net-5-symbol.json",
     }  # fmt: skip

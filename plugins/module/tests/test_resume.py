@@ -12,18 +12,7 @@ import pytest
 import operad as od
 from operad.errors import ArgumentError, FormatError, ParamError, UnsupportedError
 from operad_module.exact_checkpoint import newest
-
-
-class StoppedError(Exception):
-    """Ends training where a test wants it."""
-
-
-def stop_at(epoch: int, nbatch: int) -> Any:
-    def stop(param: Any) -> None:
-        if (param.epoch, param.nbatch) == (epoch, nbatch):
-            raise StoppedError
-
-    return stop
+from plugins.module.tests.conftest import StoppedError, gone_on, stop_at
 
 
 @pytest.fixture
@@ -64,10 +53,7 @@ def assert_same(left: dict[str, Any], right: dict[str, Any]) -> None:
     ],
 )
 def test_training_goes_on_as_if_it_had_not_stopped(fit: Any, prefix: str, interval: Any, at: Any) -> None:
-    checkpoint = od.callback.Checkpoint(prefix, **interval)
-    with pytest.raises(StoppedError):
-        fit(checkpoint=checkpoint, resume=True, batch_end_callback=stop_at(*at))
-    assert_same(fit(checkpoint=checkpoint, resume=True), fit())
+    assert_same(gone_on(fit, od.callback.Checkpoint(prefix, **interval), *at), fit())
 
 
 def test_epochs_number_checkpoints_as_mxnet_does(fit: Any, prefix: str) -> None:

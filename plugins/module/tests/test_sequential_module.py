@@ -11,6 +11,7 @@ import pytest
 
 import operad as od
 from operad.errors import BindError, FormatError, GraphError
+from plugins.module.tests.conftest import gone_on
 
 DATA, LABELS = [("data", (8, 5))], [("softmax_label", (8,))]
 SGD = {"learning_rate": 0.5, "momentum": 0.9}
@@ -104,14 +105,8 @@ def test_training_of_a_chain_goes_on_as_if_it_had_not_stopped(drawn: Any, tmp_pa
         chain.fit(batches, num_epoch=2, arg_params=drawn.params, optimizer_params=SGD, **given)
         return {name: array.asnumpy() for name, array in chain.get_params()[0].items()}
 
-    def stop(param: Any) -> None:
-        if (param.epoch, param.nbatch) == (1, 1):
-            raise KeyboardInterrupt
-
     checkpoint = od.callback.Checkpoint(str(tmp_path / "net"), every_batches=2)
-    with pytest.raises(KeyboardInterrupt):
-        fit(checkpoint=checkpoint, batch_end_callback=stop)
-    resumed = fit(checkpoint=checkpoint, resume=True)
+    resumed = gone_on(fit, checkpoint)
     for name, value in fit().items():
         np.testing.assert_array_equal(resumed[name], value, err_msg=name)
 

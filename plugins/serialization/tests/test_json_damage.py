@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.tests.graph import networks
+from core.tests.memory import peak_bytes
 from operad.errors import FormatError, GraphError, OperadError
 from operad.graph import Graph, infer_shapes, infer_types
 from operad.operator import MOST_TENSORS, OperatorProperty, param
@@ -57,15 +57,6 @@ def one_node(op, attrs, inputs=1):
     nodes = [{"op": "null", "name": f"x{i}", "inputs": []} for i in range(inputs)]
     nodes.append({"op": op, "name": "n", "attrs": attrs, "inputs": [[i, 0, 0] for i in range(inputs)]})
     return {"nodes": nodes, "heads": [[inputs, 0, 0]]}
-
-
-def peak_bytes(act):
-    tracemalloc.start()
-    try:
-        act()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def refused(text, message, error=FormatError):

@@ -29,12 +29,17 @@ def pulled(key: Any, size: int = 3) -> Any:
     return out.asnumpy()
 
 
-def killed_worker() -> None:
-    """The last rank kills itself; the others report how long the error took."""
+def lose_the_last() -> None:
+    """Take one step, after which the last rank kills itself."""
     kv.init("w", od.nd.zeros(3))
     kv.pushpull("w", od.nd.ones(3))
     if rank == last:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_worker() -> None:
+    """The last rank kills itself; the others report how long the error took."""
+    lose_the_last()
     start = time.monotonic()
     kv.push("w", od.nd.ones(3))
     try:
@@ -45,10 +50,7 @@ def killed_worker() -> None:
 
 def shrunk() -> None:
     """The last rank kills itself; the others go on without it."""
-    kv.init("w", od.nd.zeros(3))
-    kv.pushpull("w", od.nd.ones(3))
-    if rank == last:
-        os.kill(os.getpid(), signal.SIGKILL)
+    lose_the_last()
     for _ in range(3):
         kv.push("w", od.nd.ones(3))
         value = pulled("w")

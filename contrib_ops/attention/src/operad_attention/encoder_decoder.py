@@ -99,10 +99,6 @@ class EncoderDecoderValues(Attention):
     multiplies = ("keys_values", "attention")
     contract = Contract(reference=_values, params={"heads": (1, 2, 3)})
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
-        """Multiplications and additions: all values for each query."""
-        return Cost(flops=2.0 * prod(out_shapes[0]) * in_shapes[0][0])
-
     def forward(keys_values: Array, attention: Array, heads: int, output: Array) -> None:
         """The products of each head."""
         _, values = parts_of(keys_values, heads, 2)

@@ -7,11 +7,12 @@ a distance that BLAS takes as a leading dimension; so neither the products nor t
 
 from __future__ import annotations
 
-from math import sqrt
+from collections.abc import Sequence
+from math import prod, sqrt
 
 import numpy as np
 
-from operad_sdk import Array, OperatorProperty, param
+from operad_sdk import Array, Cost, OperatorProperty, Shape, param
 
 
 class Attention(OperatorProperty):
@@ -20,6 +21,10 @@ class Attention(OperatorProperty):
     heads = param(int, ge=1, doc="Number of heads.")
     accepts = "floating"
     compute_dtype = "float32"
+
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
+        """Multiplications and additions: all values, which the first argument has, for each query."""
+        return Cost(flops=2.0 * prod(out_shapes[0]) * in_shapes[0][0])
 
 
 def parts_of(array: Array, heads: int, parts: int) -> list[Array]:

@@ -24,6 +24,8 @@ from operad_sdk import (
 
 NOWHERE: Final = -1
 """Image number of a region that lies in no image; all its bins are 0."""
+TRIED: Final = {"pooled_size": ((2, 2), (1, 2), (3, 1)), "spatial_scale": (1.0, 0.5)}
+"""Parameters that checks try."""
 
 
 class Regions(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_roi_pooling.regions import NOWHERE, SampledRegions, between_pixels, drawn_regions, regions
+from operad_roi_pooling.regions import NOWHERE, TRIED, SampledRegions, between_pixels, drawn_regions, regions
 from operad_roi_pooling.samples import Samples, sampled, samples, spread
 from operad_sdk import Array, Contract, Drawn, OpContext, Shape, operator, param
 
@@ -84,11 +84,7 @@ class ROIAlign(SampledRegions):
 
     contract = Contract(
         inputs={"rois": Drawn(drawn_regions)},
-        params={
-            "pooled_size": ((2, 2), (1, 2), (3, 1)),
-            "spatial_scale": (1.0, 0.5),
-            "sample_ratio": (-1, 2, 1),
-        },
+        params={**TRIED, "sample_ratio": (-1, 2, 1)},
         shapes=_shapes,
         reference=_reference,
     )

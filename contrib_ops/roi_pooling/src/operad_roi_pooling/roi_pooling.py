@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_roi_pooling.bins import bins, pool
-from operad_roi_pooling.regions import NOWHERE, PooledRegions, Regions, drawn_regions, regions
+from operad_roi_pooling.regions import NOWHERE, TRIED, PooledRegions, Regions, drawn_regions, regions
 from operad_sdk import Array, Contract, Distinct, Drawn, OpContext, gradient, operator, param
 
 
@@ -64,7 +64,7 @@ class ROIPooling(PooledRegions):
     )
     contract = Contract(
         inputs={"data": Distinct(), "rois": Drawn(drawn_regions)},
-        params={"pooled_size": ((2, 2), (1, 2), (3, 1)), "spatial_scale": (1.0, 0.5)},
+        params=TRIED,
         reference=_reference,
     )
 

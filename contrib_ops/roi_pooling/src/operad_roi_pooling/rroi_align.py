@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_roi_pooling.regions import SampledRegions, between_pixels
+from operad_roi_pooling.regions import TRIED, SampledRegions, between_pixels
 from operad_sdk import Array, Contract, Drawn, OpContext, Shape, operator, param
 
 
@@ -85,11 +85,7 @@ class RROIAlign(SampledRegions):
     element_cost = 100
     contract = Contract(
         inputs={"rois": Drawn(_drawn)},
-        params={
-            "pooled_size": ((2, 2), (1, 2), (3, 1)),
-            "spatial_scale": (1.0, 0.5),
-            "sampling_ratio": (-1, 2, 1),
-        },
+        params={**TRIED, "sampling_ratio": (-1, 2, 1)},
         shapes=_shapes,
         reference=_reference,
         no_numeric_gradient="MXNet has the forward pass alone",

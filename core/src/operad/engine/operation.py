@@ -81,19 +81,11 @@ AsyncFn = Callable[[RunContext, OnComplete], object]
 
 # Kinds of blocks: how the dependency queue treats them. Plain numbers, for the hot path. The function of
 # a WAIT is called under the lock when its turn has come, with the failure of its one variable, or None.
-RUN: Final = 0
-CLAIM: Final = 1
-WAIT: Final = 2
-DELETE: Final = 3
+RUN, CLAIM, WAIT, DELETE = range(4)
 
-# How far a block has come. It is changed in commits alone, see `lock`.
-NEW: Final = 0
-OFFERED: Final = 1
-TAKEN: Final = 2  # by a thread that is about to call its function
-CALLED: Final = 3
-RAN: Final = 4
-LEAVING: Final = 5  # it gives its variables back
-DONE: Final = 6
+# How far a block has come: TAKEN by a thread that is about to call its function, LEAVING while it gives its
+# variables back. It is changed in commits alone, see `lock`.
+NEW, OFFERED, TAKEN, CALLED, RAN, LEAVING, DONE = range(7)
 
 
 @final

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 _SLICE_S: Final = 0.2
 
-OUTSIDE: Final = 0
-OPERATION: Final = 1
-STEP: Final = 2
-NESTED: Final = 3
+OUTSIDE, OPERATION, STEP, NESTED = range(4)
 
 
 @final

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
+from core.tests.memory import peak_bytes
 from operad import storage
 from operad.context import cpu
 from operad.operator import KernelCall, OpContext
@@ -106,10 +105,7 @@ def test_a_run_takes_no_more_memory_than_it_says(monkeypatch):
         free = staticmethod(pool.free)
 
     monkeypatch.setattr(room.storage, "get", Watched)
-    tracemalloc.start()
-    made.run(CONTEXT, arrays, (0,), [target])
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    peak = peak_bytes(lambda: made.run(CONTEXT, arrays, (0,), [target]))
     assert len(taken) >= 8
     assert max(taken) + peak <= made.size_bytes + (1 << 18)
 

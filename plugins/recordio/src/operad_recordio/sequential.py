@@ -11,7 +11,6 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from operad.errors import EngineError, FormatError, ParamError, UnsupportedError
@@ -192,9 +191,7 @@ class MXRecordIO:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __del__(self) -> None:

@@ -86,12 +86,11 @@ def _run(kind: str, since: int) -> Callable[[Any], Any]:
     return rule
 
 
+_SAME: Final = {name: f"Reduce{name.title()}" for name in ("sum", "mean", "max", "min", "prod")}
+"""Operators of ONNX that do what ours do."""
+
 EXPORTS: Final[Mapping[str, Rule]] = {
-    "sum": _over("ReduceSum"),
-    "mean": _over("ReduceMean"),
-    "max": _over("ReduceMax"),
-    "min": _over("ReduceMin"),
-    "prod": _over("ReduceProd"),
+    **{name: _over(kind) for name, kind in _SAME.items()},
     "nansum": _over("ReduceSum", zero_nan=0),
     "nanprod": _over("ReduceProd", zero_nan=1),
     "norm": _norm,
@@ -169,11 +168,7 @@ def _cumulated(operator: str, first: float) -> Callable[[Any], Any]:
 
 
 IMPORTS: Final[Mapping[str, Rule]] = {
-    "ReduceSum": _reduction("sum"),
-    "ReduceMean": _reduction("mean"),
-    "ReduceMax": _reduction("max"),
-    "ReduceMin": _reduction("min"),
-    "ReduceProd": _reduction("prod"),
+    **{kind: _reduction(name) for name, kind in _SAME.items()},
     "ReduceL1": _reduction("sum", before=_does("abs")),
     "ReduceL2": _reduction("sum", before=_does("square"), after=_does("sqrt")),
     "ReduceSumSquare": _reduction("sum", before=_does("square")),

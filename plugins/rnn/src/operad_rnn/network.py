@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
@@ -125,30 +126,29 @@ class Network:
             targets = [target, None if other is None or target is None else _part(other, target.shape)]
             if self.runs is not None:
                 out_grad = np.where(self.runs, out_grad, 0)
-
-            def run(
-                direction: int,
-                _: int,
-                layer: int = layer,
-                inputs: Array = inputs,
-                out_grad: Array = out_grad,
-                targets: list[Array | None] = targets,
-            ) -> None:
-                number = layer * self._directions + direction
-                cell = self._cell(layer, direction)
-                first, last = (self._states(states, number) for states in (self.initial, states_grad))
-                ends = Ends(out_grad[..., self._columns(direction)], *first, *last)
-                sums = cell.backward(ends, Scratch(own[direction]))
-                weights_grad = None if grads is None else Weights.of(grads, self._names[number])
-                cell.finish(sums, inputs, ends.hidden, weights_grad, targets[direction])
-
-            self._each_direction(run)
+            self._each_direction(
+                partial(self._back, layer, inputs, out_grad, states_grad, grads, targets, own)
+            )
             if target is not None:
                 if targets[1] is not None:
                     np.add(target, targets[1], out=target)
                 if layer and self.dropped is not None:
                     self.dropped.apply(layer, target, target)
                 out_grad = target
+
+    def _back(
+        self, layer: int, inputs: Array, out_grad: Array, states_grad: tuple[Array, Array | None],
+        grads: Mapping[str, Array] | None, targets: list[Array | None], own: list[Array], direction: int,
+        _: int,
+    ) -> None:  # fmt: skip
+        """Backward pass of a layer in one direction."""
+        number = layer * self._directions + direction
+        cell = self._cell(layer, direction)
+        first, last = (self._states(states, number) for states in (self.initial, states_grad))
+        ends = Ends(out_grad[..., self._columns(direction)], *first, *last)
+        sums = cell.backward(ends, Scratch(own[direction]))
+        weights_grad = None if grads is None else Weights.of(grads, self._names[number])
+        cell.finish(sums, inputs, ends.hidden, weights_grad, targets[direction])
 
     def _inputs(self, layer: int, seen: Array | None) -> Array:
         """Inputs of a layer; `seen` is where they are written if something is dropped."""

@@ -15,8 +15,7 @@ import operad as od
 from operad.files import parse_json, read_text, write_atomically
 from operad_gluon.errors import BlockValueError, ParameterError
 from operad_gluon.parameter import Parameter
-from operad_gluon.parameter.parameter_dict import brief
-from operad_gluon.parameter.shapes import contexts
+from operad_gluon.parameter.parameter_dict import brief, take_values
 
 
 class BlockFiles:
@@ -84,16 +83,9 @@ class BlockFiles:
                     f"{brief(loaded)}; is it a file of this network? Set allow_missing=True to leave it as "
                     "it is"
                 )
-        for name, values in loaded.items():
-            if name in params:
-                params[name]._load_init(values, ctx and contexts(ctx), cast_dtype, dtype_source)
-            elif not ignore_extra:
-                raise BlockValueError(
-                    f"Parameter '{name}' loaded from file '{filename}' is not present in {self.name!r}, "
-                    "which contains "
-                    f"parameters {brief(params)}; is it a file of this network? Set ignore_extra=True to "
-                    "leave it out"
-                )
+        take_values(
+            params, loaded, f"file '{filename}'", repr(self.name), ctx, ignore_extra, cast_dtype, dtype_source
+        )
 
     def save(self: Any, prefix: str) -> None:
         """Write `prefix-model.json`, how the block is built, and `prefix-model.params`; for `load`.

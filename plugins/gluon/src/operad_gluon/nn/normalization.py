@@ -30,7 +30,11 @@ class _Affine(HybridBlock):
         settings = ", ".join(f"{name}={value}" for name, value in (self._kwargs | further).items())
         return f"{type(self).__name__}({settings})"
 
+    def __repr__(self) -> str:
+        return self._described(in_channels=(self.gamma.shape or (0,))[0])
+
     _kwargs: dict[str, Any]
+    gamma: Parameter
 
 
 class _BatchNorm(_Affine):
@@ -144,9 +148,6 @@ class InstanceNorm(_Affine):
         x = F.swapaxes(x, dim1=1, dim2=axis)
         return F.swapaxes(F.InstanceNorm(x, gamma, beta, name="fwd", eps=eps), dim1=1, dim2=axis)
 
-    def __repr__(self) -> str:
-        return self._described(in_channels=(self.gamma.shape or (0,))[0])
-
 
 class LayerNorm(_Affine):
     """Each sample less its mean along an axis, over its standard deviation; then scaled and shifted.
@@ -182,9 +183,6 @@ class LayerNorm(_Affine):
     def hybrid_forward(self, F: Any, data: Any, gamma: Any, beta: Any) -> Any:
         """The data, normalized."""
         return F.LayerNorm(data, gamma=gamma, beta=beta, axis=self._kwargs["axis"], eps=self._kwargs["eps"])
-
-    def __repr__(self) -> str:
-        return self._described(in_channels=(self.gamma.shape or (0,))[0])
 
 
 class GroupNorm(_Affine):

@@ -50,9 +50,10 @@ class _Pooling(HybridBlock):
     """A pooling of windows over the axes of a layout."""
 
     _layouts: ClassVar[tuple[str, str]]
-    _type: ClassVar[str]
+    _type: ClassVar[str] = ""
 
-    def __init_subclass__(cls, layouts: tuple[str, str] | None = None) -> None:
+    def __init_subclass__(cls, layouts: tuple[str, str] | None = None, kind: str = "") -> None:
+        cls._type = kind or cls._type
         if layouts is not None:
             rank = len(layouts[0]) - 2
             cls._layouts = layouts
@@ -91,9 +92,7 @@ class _Pooling(HybridBlock):
         )
 
 
-class _MaxPooling(_Pooling):
-    _type = "max"
-
+class _MaxPooling(_Pooling, kind="max"):
     def __init__(
         self,
         pool_size: int | Sequence[int] = 2,
@@ -107,9 +106,7 @@ class _MaxPooling(_Pooling):
         self._set_up(pool_size, strides, padding, ceil_mode, layout)
 
 
-class _AvgPooling(_Pooling):
-    _type = "avg"
-
+class _AvgPooling(_Pooling, kind="avg"):
     def __init__(
         self,
         pool_size: int | Sequence[int] = 2,
@@ -188,37 +185,25 @@ class AvgPool3D(_AvgPooling, layouts=("NCDHW", "NDHWC")):
     """The mean of each window of volumes. Its arguments are those of `AvgPool1D`, in another order."""
 
 
-class GlobalMaxPool1D(_GlobalPooling, layouts=("NCW", "NWC")):
+class GlobalMaxPool1D(_GlobalPooling, layouts=("NCW", "NWC"), kind="max"):
     """The maximum of each channel of sequences, whose axes have the order `layout`: "NCW" or "NWC"."""
 
-    _type = "max"
 
-
-class GlobalMaxPool2D(_GlobalPooling, layouts=("NCHW", "NHWC")):
+class GlobalMaxPool2D(_GlobalPooling, layouts=("NCHW", "NHWC"), kind="max"):
     """The maximum of each channel of pictures, whose axes have the order `layout`: "NCHW" or "NHWC"."""
 
-    _type = "max"
 
-
-class GlobalMaxPool3D(_GlobalPooling, layouts=("NCDHW", "NDHWC")):
+class GlobalMaxPool3D(_GlobalPooling, layouts=("NCDHW", "NDHWC"), kind="max"):
     """The maximum of each channel of volumes, whose axes have the order `layout`: "NCDHW" or "NDHWC"."""
 
-    _type = "max"
 
-
-class GlobalAvgPool1D(_GlobalPooling, layouts=("NCW", "NWC")):
+class GlobalAvgPool1D(_GlobalPooling, layouts=("NCW", "NWC"), kind="avg"):
     """The mean of each channel of sequences, whose axes have the order `layout`: "NCW" or "NWC"."""
 
-    _type = "avg"
 
-
-class GlobalAvgPool2D(_GlobalPooling, layouts=("NCHW", "NHWC")):
+class GlobalAvgPool2D(_GlobalPooling, layouts=("NCHW", "NHWC"), kind="avg"):
     """The mean of each channel of pictures, whose axes have the order `layout`: "NCHW" or "NHWC"."""
 
-    _type = "avg"
 
-
-class GlobalAvgPool3D(_GlobalPooling, layouts=("NCDHW", "NDHWC")):
+class GlobalAvgPool3D(_GlobalPooling, layouts=("NCDHW", "NDHWC"), kind="avg"):
     """The mean of each channel of volumes, whose axes have the order `layout`: "NCDHW" or "NDHWC"."""
-
-    _type = "avg"

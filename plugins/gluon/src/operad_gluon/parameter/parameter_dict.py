@@ -29,6 +29,27 @@ def brief(names: Any) -> str:
     return ", ".join(found)
 
 
+def take_values(
+    params: Mapping[str, Parameter], given: Mapping[str, Any], origin: str, owner: str, ctx: Any,
+    ignore_extra: bool, cast_dtype: bool, dtype_source: str,
+) -> None:  # fmt: skip
+    """Give parameters the values of their names.
+
+    Raises:
+        ParameterError: A value has another shape or type.
+        BlockValueError: A value has no parameter, and `ignore_extra` is off.
+    """
+    for name, values in given.items():
+        if name in params:
+            params[name]._load_init(values, ctx and contexts(ctx), cast_dtype, dtype_source)
+        elif not ignore_extra:
+            raise BlockValueError(
+                f"Parameter '{name}' loaded from {origin} is not present in {owner}, which contains "
+                f"parameters {brief(params)}; is it a file of this network? Set ignore_extra=True to "
+                "leave it out"
+            )
+
+
 @final
 class ParameterDict:
     """Parameters whose names begin with `prefix`, in the order in which they were made.
@@ -253,15 +274,7 @@ class ParameterDict:
                     "file of this "
                     "network? Set allow_missing=True to leave it as it is"
                 )
-        for name, values in given.items():
-            if name in self._params:
-                self[name]._load_init(values, ctx and contexts(ctx), cast_dtype, dtype_source)
-            elif not ignore_extra:
-                raise BlockValueError(
-                    f"Parameter '{name}' loaded from {origin} is not present in ParameterDict, which "
-                    "contains "
-                    f"{brief(self)}; is it a file of this network? Set ignore_extra=True to leave it out"
-                )
+        take_values(self._params, given, origin, "ParameterDict", ctx, ignore_extra, cast_dtype, dtype_source)
 
 
 def _is_equal(key: str, wanted: Any, own: Any) -> bool:

@@ -14,20 +14,42 @@ class GatedCell(HybridRecurrentCell):
     """Base of cells of products of the input and of the hidden state with weights.
 
     Args:
-        gates: How many blocks of `hidden_size` units the products have.
         hidden_size: Units.
-        initializers: Of the weights and the biases, by name.
+        i2h_weight_initializer: Of the weights of the input.
+        h2h_weight_initializer: Of the weights of the hidden state.
+        i2h_bias_initializer: Of the bias of the input.
+        h2h_bias_initializer: Of the bias of the hidden state.
         input_size: Length of an input; 0: that of the first one.
         prefix: As of `Block`.
         params: As of `Block`.
-        recurrent_size: Length of the hidden state; None: `hidden_size`.
     """
+
+    _gates: int
+    """Number of blocks of `hidden_size` units in the products."""
 
     i2h_weight: Any
 
     def __init__(
         self,
-        gates: int,
+        hidden_size: int,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        input_size: int = 0,
+        prefix: str | None = None,
+        params: Any = None,
+    ) -> None:
+        initializers = {
+            "i2h_weight": i2h_weight_initializer,
+            "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer,
+            "h2h_bias": h2h_bias_initializer,
+        }
+        self._begin(hidden_size, initializers, input_size, prefix, params)
+
+    def _begin(
+        self,
         hidden_size: int,
         initializers: dict[str, Any],
         input_size: int,
@@ -35,11 +57,11 @@ class GatedCell(HybridRecurrentCell):
         params: Any,
         recurrent_size: int | None = None,
     ) -> None:
+        """Make the parameters, in the order of their initializers."""
         super().__init__(prefix=prefix, params=params)
-        self._gates = gates
         self._hidden_size = hidden_size
         self._input_size = input_size
-        rows = gates * hidden_size
+        rows = self._gates * hidden_size
         shapes = {
             "i2h_weight": (rows, input_size),
             "h2h_weight": (rows, recurrent_size or hidden_size),
@@ -93,6 +115,8 @@ class RNNCell(GatedCell):
         params: As of `Block`.
     """
 
+    _gates = 1
+
     def __init__(
         self,
         hidden_size: int,
@@ -105,13 +129,10 @@ class RNNCell(GatedCell):
         prefix: str | None = None,
         params: Any = None,
     ) -> None:
-        initializers = {
-            "i2h_weight": i2h_weight_initializer,
-            "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer,
-            "h2h_bias": h2h_bias_initializer,
-        }
-        super().__init__(1, hidden_size, initializers, input_size, prefix, params)
+        super().__init__(
+            hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer, input_size, prefix, params,
+        )  # fmt: skip
         self._activation = activation
 
     def _alias(self) -> str:
@@ -146,6 +167,8 @@ class LSTMCell(GatedCell):
         recurrent_activation: Of the three gates.
     """
 
+    _gates = 4
+
     def __init__(
         self,
         hidden_size: int,
@@ -159,13 +182,10 @@ class LSTMCell(GatedCell):
         activation: Any = "tanh",
         recurrent_activation: Any = "sigmoid",
     ) -> None:
-        initializers = {
-            "i2h_weight": i2h_weight_initializer,
-            "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer,
-            "h2h_bias": h2h_bias_initializer,
-        }
-        super().__init__(4, hidden_size, initializers, input_size, prefix, params)
+        super().__init__(
+            hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer, input_size, prefix, params,
+        )  # fmt: skip
         self._activation = activation
         self._recurrent_activation = recurrent_activation
 
@@ -210,24 +230,7 @@ class GRUCell(GatedCell):
         params: As of `Block`.
     """
 
-    def __init__(
-        self,
-        hidden_size: int,
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        input_size: int = 0,
-        prefix: str | None = None,
-        params: Any = None,
-    ) -> None:
-        initializers = {
-            "i2h_weight": i2h_weight_initializer,
-            "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer,
-            "h2h_bias": h2h_bias_initializer,
-        }
-        super().__init__(3, hidden_size, initializers, input_size, prefix, params)
+    _gates = 3
 
     def _alias(self) -> str:
         return "gru"

@@ -133,7 +133,7 @@ class RecurrentLayer(HybridBlock):
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """Shape, layout and type of each state."""
-        raise NotImplementedError(f"{type(self).__name__} does not define state_info")
+        return [self._state(batch_size, self._hidden_size)]
 
     def _state(self, batch_size: int, size: int) -> dict[str, Any]:
         shape = (self._num_layers * self._dir, batch_size, size)

@@ -41,10 +41,6 @@ class RNN(RecurrentLayer):
             None, None, None, False, dtype, **kwargs,
         )  # fmt: skip
 
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """The hidden states."""
-        return [self._state(batch_size, self._hidden_size)]
-
 
 class LSTM(RecurrentLayer):
     """Layers of long short-term memory.
@@ -130,7 +126,3 @@ class GRU(RecurrentLayer):
             h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, "gru", None, None, None, None,
             False, dtype, **kwargs,
         )  # fmt: skip
-
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """The hidden states."""
-        return [self._state(batch_size, self._hidden_size)]

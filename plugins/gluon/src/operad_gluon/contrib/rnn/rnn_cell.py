@@ -102,6 +102,7 @@ class LSTMPCell(GatedCell):
         params: As of `Block`.
     """
 
+    _gates = 4
     h2r_weight: Any
 
     def __init__(
@@ -124,7 +125,7 @@ class LSTMPCell(GatedCell):
             "i2h_bias": i2h_bias_initializer,
             "h2h_bias": h2h_bias_initializer,
         }
-        super().__init__(4, hidden_size, initializers, input_size, prefix, params, projection_size)
+        self._begin(hidden_size, initializers, input_size, prefix, params, projection_size)
         self._projection_size = projection_size
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:

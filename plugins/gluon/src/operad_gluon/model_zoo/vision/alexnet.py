@@ -9,7 +9,7 @@ from typing import Any
 
 from operad_gluon import nn
 from operad_gluon.model_zoo.model_store import CPU, ROOT, Folder, with_weights
-from operad_gluon.model_zoo.vision.classifier import Classifier
+from operad_gluon.model_zoo.vision.classifier import Classifier, chain
 
 __all__ = ["AlexNet", "alexnet"]
 
@@ -25,23 +25,21 @@ class AlexNet(Classifier):
     def __init__(self, classes: int = 1000, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         with self.name_scope():
-            self.features = nn.HybridSequential(prefix="")
-            with self.features.name_scope():
-                self.features.add(
-                    nn.Conv2D(64, kernel_size=11, strides=4, padding=2, activation="relu"),
-                    nn.MaxPool2D(pool_size=3, strides=2),
-                    nn.Conv2D(192, kernel_size=5, padding=2, activation="relu"),
-                    nn.MaxPool2D(pool_size=3, strides=2),
-                    nn.Conv2D(384, kernel_size=3, padding=1, activation="relu"),
-                    nn.Conv2D(256, kernel_size=3, padding=1, activation="relu"),
-                    nn.Conv2D(256, kernel_size=3, padding=1, activation="relu"),
-                    nn.MaxPool2D(pool_size=3, strides=2),
-                    nn.Flatten(),
-                    nn.Dense(4096, activation="relu"),
-                    nn.Dropout(0.5),
-                    nn.Dense(4096, activation="relu"),
-                    nn.Dropout(0.5),
-                )
+            self.features = chain(
+                nn.Conv2D(64, kernel_size=11, strides=4, padding=2, activation="relu"),
+                nn.MaxPool2D(pool_size=3, strides=2),
+                nn.Conv2D(192, kernel_size=5, padding=2, activation="relu"),
+                nn.MaxPool2D(pool_size=3, strides=2),
+                nn.Conv2D(384, kernel_size=3, padding=1, activation="relu"),
+                nn.Conv2D(256, kernel_size=3, padding=1, activation="relu"),
+                nn.Conv2D(256, kernel_size=3, padding=1, activation="relu"),
+                nn.MaxPool2D(pool_size=3, strides=2),
+                nn.Flatten(),
+                nn.Dense(4096, activation="relu"),
+                nn.Dropout(0.5),
+                nn.Dense(4096, activation="relu"),
+                nn.Dropout(0.5),
+            )
             self.output = nn.Dense(classes)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from operad_gluon import nn
 from operad_gluon.block import HybridBlock
 from operad_gluon.model_zoo.model_store import CPU, ROOT, Folder, with_weights
-from operad_gluon.model_zoo.vision.classifier import Classifier, variant
+from operad_gluon.model_zoo.vision.classifier import Classifier, chain, variant
 
 __all__ = [
     "LinearBottleneck",
@@ -107,14 +107,12 @@ class MobileNet(Classifier):
     def __init__(self, multiplier: float = 1.0, classes: int = 1000, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         with self.name_scope():
-            self.features = nn.HybridSequential(prefix="")
-            with self.features.name_scope():
-                self.features.add(*_conv(int(32 * multiplier), 3, 2, activation=_relu))
-                for before, channels, stride in _V1:
-                    own = int(before * multiplier)
-                    self.features.add(*_conv(own, 3, stride, own, _relu))
-                    self.features.add(*_conv(int(channels * multiplier), activation=_relu))
-                self.features.add(nn.GlobalAvgPool2D(), nn.Flatten())
+            self.features = chain(*_conv(int(32 * multiplier), 3, 2, activation=_relu))
+            for before, channels, stride in _V1:
+                own = int(before * multiplier)
+                self.features.add(*_conv(own, 3, stride, own, _relu))
+                self.features.add(*_conv(int(channels * multiplier), activation=_relu))
+            self.features.add(nn.GlobalAvgPool2D(), nn.Flatten())
             self.output = nn.Dense(classes)
 
 
