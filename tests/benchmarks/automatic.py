@@ -46,6 +46,9 @@ _MOST_ELEMENTS: Final = 1 << 26
 """Elements of an array from which a size is left out: all pairs of rows of a large array, for instance."""
 
 
+_Call = Callable[[], object]
+
+
 class Row(NamedTuple):
     """One function of an operator at one size.
 
@@ -145,7 +148,7 @@ def _timed(row: Row, call: SampleCall, own: Kernel, kernel: Kernel, num_threads:
         made = kernel.factory(*given)
         compiled_s = perf_counter() - begin
         try:
-            runs = [_run(row, call, operator, num_threads) for operator in (own.factory(*given), made)]
+            runs = _runs(row, call, [own.factory(*given), made], num_threads)
             begin = perf_counter()
             for run in runs:
                 run()
@@ -158,12 +161,14 @@ def _timed(row: Row, call: SampleCall, own: Kernel, kernel: Kernel, num_threads:
     return row._replace(own_us=own_us, vector_us=vector_us, compiled_s=compiled_s)
 
 
-def _run(row: Row, call: SampleCall, operator: Operator, num_threads: int) -> Callable[[], object]:
+def _runs(row: Row, call: SampleCall, operators: Sequence[Operator], num_threads: int) -> list[_Call]:
+    """A call of each operator, all with the same arrays, as where an array lies changes times by half."""
     prop, inputs = call.prop, [_aligned(array) for array in call.inputs]
     out, states = [_aligned(array) for array in call._empty_outputs()], [_aligned(a) for a in call.aux]
     if row.parts == (FORWARD,):
         context: Any = _Context(call._context(prop.forward_resource(call._shapes)), num_threads)
-        return operator.prepare_forward(context, ForwardArrays(inputs, [OpReq.WRITE] * len(out), out, states))
+        forward = ForwardArrays(inputs, [OpReq.WRITE] * len(out), out, states)
+        return [operator.prepare_forward(context, forward) for operator in operators]
     first = prop.create_operator(cpu(), call._shapes, [array.dtype for array in inputs])
     call._prepared(first, out)()
     context = _Context(call._context(prop.backward_resource(call._shapes)), num_threads)
@@ -171,7 +176,8 @@ def _run(row: Row, call: SampleCall, operator: Operator, num_threads: int) -> Ca
     heads = [_aligned(np.ones_like(array)) for array in out[: prop.num_visible_outputs]]
     req = [OpReq.WRITE if want else OpReq.NULL for want in wanted]
     targets = [_aligned(array) if want else None for array, want in zip(inputs, wanted, strict=True)]
-    return operator.prepare_backward(context, BackwardArrays(heads, inputs, out, req, targets, states))
+    backward = BackwardArrays(heads, inputs, out, req, targets, states)
+    return [operator.prepare_backward(context, backward) for operator in operators]
 
 
 def _aligned(array: Any) -> Any:
