@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, final
+from typing import NamedTuple, final
 
 from operad_sdk.vector.primitives import cast
 from operad_sdk.vector.writer import Values, Writer
@@ -74,7 +74,6 @@ class Place:
     column_step: str | int
     lane_step: str | int
     is_scratch: bool = False
-
 
 
 @final

@@ -193,7 +193,8 @@ def _reason_against_forms(
 def _reason_against_form(one: _Forms, call: KernelCall, returned: bool) -> str | None:
     """Reason why NumPy's own calls are left where they are in one mode."""
     both, ops = one.estimates(returned), one.operations
-    if not both.numpy_us or ("sum" in ops and "position" in ops and ops <= _OF_PICKS):
+    picks, moves = "sum" in ops and "position" in ops and ops <= _OF_PICKS, ops <= {"input", "constant"}
+    if not both.numpy_us or picks or (moves and not both.favour_vectors):
         return "it moves elements alone, which is one of NumPy's calls"
     if ops <= EXACT and call.threads > 1 and one.cost.is_parallel:
         # Bits are the same either way, so the number of threads may decide.
