@@ -102,7 +102,7 @@ def estimates(kernel: CompiledForm, specs: Sequence[tuple[Shape, DType]], copied
         NoVectorCodeError: There is no kernel for them.
     """
     numpy_us, vector_us = _computing(kernel, tuple(specs))
-    if numpy_us and copied:
+    if copied and not _FREE.issuperset(step.op for step in kernel.form.instructions):
         size_bytes = sum(prod(shape) * dtype.itemsize for shape, dtype in specs[len(kernel.form.inputs) :])
         numpy_us += 1e-3 * _moving_ns(2 * size_bytes)
     return Estimates(numpy_us, vector_us)
