@@ -60,11 +60,11 @@ _KEPT_FROM: Final = "## Functions with run-time parameters"
 _HEAD: Final = f"""\
 # Kernels without a word
 
-Each function of every operator, by made-up parameters, in float32, at some 4,000, 65,000 and a million elements
-of the first argument: as its author wrote it, and by the kernel or
-[program](../decisions/0052-functions-that-are-programs.md) that follows from it, alternately, on the same plain
-arrays. Times are the least of 25 rounds, in microseconds; what needs more than {_MOST_BYTES >> 30} GiB is left out.
-To measure again, on a machine that does nothing else:
+Each function of every operator, by made-up parameters, in float32, at some 4,000, 65,000 and a million
+elements of the first argument: as its author wrote it, and by the kernel or
+[program](../decisions/0052-functions-that-are-programs.md) that follows from it, alternately, on the same
+plain arrays. Times are the least of 25 rounds, in microseconds; what needs more than {_MOST_BYTES >> 30} GiB
+is left out. To measure again, on a machine that does nothing else:
 
     for n in 1 2; do for i in 1 2 3; do
         python -m tests.benchmarks.automatic --threads $n --json build/automatic-$n-$i.json
@@ -323,16 +323,16 @@ def page_of(runs: dict[int, list[list[Row]]], state: str) -> Iterator[str]:
     several = [pair for pair in first.reasons.most_common() if pair[1] > 2]
     yield from (f"| {reason} | {count} |" for reason, count in several)
     yield "\n## Gains\n"
-    yield f"{len(first.timed):,} functions and sizes were timed on one thread, {len(first.chosen)} of them taken."
-    yield "The twenty that gain most:"
+    yield f"{len(first.timed):,} functions and sizes were timed on one thread, {len(first.chosen)} of them"
+    yield "taken. The twenty that gain most:"
     yield from _table(first.chosen[:20])
     for threads, (*_, chosen, slower, faster) in found.items():
+        numbers = [len(few) or "none" for few in (slower, faster)]
         yield f"\n## Losses on {threads} thread{'s' * (threads > 1)}\n"
-        yield f"Of {len(chosen)} taken, {len(slower) or 'none'} {'are' if len(slower) > 1 else 'is'} more than"
-        yield f"{_SLOWER} times slower."
+        yield f"Of {len(chosen)} taken, more than {_SLOWER} times slower: {numbers[0]}."
         yield from _table(slower)
-        yield f"\nOf those left, of {ELEMENTS_FROM_SIZE:,} elements and more, {len(faster) or 'none'} would take less"
-        yield f"than {_FASTER} of the time{', and these the least' * (len(faster) > _MOST_LEFT)}."
+        yield f"\nLeft though they would take less than {_FASTER} of the time, of {ELEMENTS_FROM_SIZE:,}"
+        yield f"elements and more: {numbers[1]}{', of which these take least' * (len(faster) > _MOST_LEFT)}."
         yield from _table(faster[:_MOST_LEFT], has_reasons=True)
     compiled_s = sum(row.compiled_s for row in first.timed)
     yield f"\nKernels of all were made in {compiled_s:.1f} s, of which another process had compiled some.\n"

@@ -38,7 +38,7 @@ takes 1.8 where conditions are alike, and 12 where nothing foretells them."""
 _WITH_NUMBERS: Final = {"maximum": 1.0, "minimum": 1.0, "power": 3.2}
 """The same where an operand is a number, for which NumPy has no vector loop."""
 _POWER_OF_NUMBER: Final = 5.3
-_RECIPROCAL: Final = 0.3
+_RECIPROCAL: Final = 0.2
 _OF_DEGREES: Final = 3.3
 """The same for a division of 1, and a product as `numpy.radians` forms it: forms have no name for either."""
 _CAST_OF_TRUTH: Final = 0.15
@@ -52,7 +52,7 @@ alike for all operands: a broadcast number ends it."""
 _FREE: Final = frozenset(("input", "constant", "length", "position"))
 
 _VECTOR_US: Final = 0.35
-_INSTRUCTION_NS: Final = 0.055
+_INSTRUCTION_NS: Final = 0.06
 """Time of an instruction on a vector of 64 bytes; of elements that fill several, as often as their square."""
 _DEAR: Final = {"divide": 8.0, "sqrt": 12.0, **dict.fromkeys(("maximum", "minimum", "max", "min"), 2.0)}
 """Instructions that take longer, as multiples of the others."""
