@@ -4,7 +4,7 @@
 
 Every instruction that has a function of NumPy runs as that function, with a target, and as a kernel of one
 instruction, alternately, on one thread and the same arrays, 64-byte aligned; conditions are random. So do
-copies, fills, and what NumPy has one function for and forms several instructions. Times are the least of many
+copies, fills, short rows, and what NumPy has one function for and forms several instructions. Times are the least of many
 rounds. A row shows both times in microseconds, and what `operad_sdk.vector.cost_rule` estimates for them. It
 is marked where the rule would take a kernel that is more than 1.1 times slower, or leave one that takes less
 than 0.8 of the time.
@@ -104,6 +104,19 @@ def cases(shape: tuple[int, int]) -> Iterator[Case]:
             total = drawn(like=(shape[1 - axis],))
             form = traced(lambda a, reduce=reduce, axis=axis: reduce(a, axis=axis), [x])
             yield Case(f"{name} along {axis}", form, partial(reduce, x, axis=axis, out=total), [x, total])
+    yield from cases_of_rows(shape[0] * shape[1], drawn)
+
+
+def cases_of_rows(elements: int, drawn: Callable[..., Any]) -> Iterator[Case]:
+    """Short rows, each of which ends a loop of NumPy's."""
+    for width in (4, 32):
+        x, out = (drawn(like=(elements // width, width)) for _ in range(2))
+        column, total = drawn(like=(elements // width, 1)), drawn(like=(elements // width,))
+        for name, reduce in (("sum", np.sum), ("max", np.max)):
+            form = traced(lambda a, reduce=reduce: reduce(a, axis=1), [x])
+            yield Case(f"{name} of {width}", form, partial(reduce, x, axis=1, out=total), [x, total])
+        form = traced(np.add, [x, column])
+        yield Case(f"add to {width}", form, partial(np.add, x, column, out), [x, column, out])
 
 
 def traced(function: Callable[..., Any], given: Sequence[Any]) -> ScalarForm:
