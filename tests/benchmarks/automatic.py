@@ -1,10 +1,12 @@
 """Parts of all operators with and without the kernels that follow from their own functions.
 
-    python -m tests.benchmarks.automatic [--threads N] [--json FILE] [--from FILE ...] [NAME ...]
+    python -m tests.benchmarks.automatic [--threads N] [--json FILE] [NAME ...]
+    python -m tests.benchmarks.automatic --from FILE ... [--page STATE]
 
 Each function of an operator, `forward` or a gradient, runs at three sizes as its author wrote it and, where
 it has forms in vector code, by its kernel, alternately. Times are the least of many rounds, as other programs
-may run meanwhile, of calls on plain arrays without the engine. The first table counts parts that have a
+may run meanwhile, of calls on plain arrays without the engine. Memory is limited: what needs more is named,
+and left out. The first table counts parts that have a
 kernel, and the reasons of the others; other tables show what the cost rule took, by how much it gained, and
 what it took or left wrongly.
 """
@@ -13,10 +15,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
+import resource
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from datetime import date
+from importlib.metadata import version
 from math import prod
 from pathlib import Path
 from time import perf_counter
@@ -44,6 +51,29 @@ _MOST_S: Final = 1.0
 """Seconds of a single call from which a part is left out."""
 _MOST_ELEMENTS: Final = 1 << 26
 """Elements of an array from which a size is left out: all pairs of rows of a large array, for instance."""
+_MOST_BYTES: Final = 3 << 30
+"""Memory of the process, as addresses: a function may make arrays that nobody asked it for."""
+_MOST_LEFT: Final = 15
+PAGE: Final = Path("docs/measurements/automatic-kernels.md")
+_KEPT_FROM: Final = "## Functions with run-time parameters"
+"""Heading from which the page stays as it is."""
+_HEAD: Final = f"""\
+# Kernels without a word
+
+Each function of every operator, by made-up parameters, in float32, at some 4,000, 65,000 and a million
+elements of the first argument: as its author wrote it, and by the kernel or
+[program](../decisions/0052-functions-that-are-programs.md) that follows from it, alternately, on the same
+plain arrays. Times are the least of 25 rounds, in microseconds; what needs more than {_MOST_BYTES >> 30} GiB
+is left out. To measure again, on a machine that does nothing else:
+
+    for n in 1 2; do for i in 1 2 3; do
+        python -m tests.benchmarks.automatic --threads $n --json build/automatic-$n-$i.json
+    done; done
+    python -m tests.benchmarks.automatic --from build/automatic-*.json --page "quiet"
+"""
+
+
+_Call = Callable[[], object]
 
 
 class Row(NamedTuple):
@@ -145,7 +175,7 @@ def _timed(row: Row, call: SampleCall, own: Kernel, kernel: Kernel, num_threads:
         made = kernel.factory(*given)
         compiled_s = perf_counter() - begin
         try:
-            runs = [_run(row, call, operator, num_threads) for operator in (own.factory(*given), made)]
+            runs = _runs(row, call, [own.factory(*given), made], num_threads)
             begin = perf_counter()
             for run in runs:
                 run()
@@ -158,12 +188,14 @@ def _timed(row: Row, call: SampleCall, own: Kernel, kernel: Kernel, num_threads:
     return row._replace(own_us=own_us, vector_us=vector_us, compiled_s=compiled_s)
 
 
-def _run(row: Row, call: SampleCall, operator: Operator, num_threads: int) -> Callable[[], object]:
+def _runs(row: Row, call: SampleCall, operators: Sequence[Operator], num_threads: int) -> list[_Call]:
+    """A call of each operator, all with the same arrays, as where an array lies changes times by half."""
     prop, inputs = call.prop, [_aligned(array) for array in call.inputs]
     out, states = [_aligned(array) for array in call._empty_outputs()], [_aligned(a) for a in call.aux]
     if row.parts == (FORWARD,):
         context: Any = _Context(call._context(prop.forward_resource(call._shapes)), num_threads)
-        return operator.prepare_forward(context, ForwardArrays(inputs, [OpReq.WRITE] * len(out), out, states))
+        forward = ForwardArrays(inputs, [OpReq.WRITE] * len(out), out, states)
+        return [operator.prepare_forward(context, forward) for operator in operators]
     first = prop.create_operator(cpu(), call._shapes, [array.dtype for array in inputs])
     call._prepared(first, out)()
     context = _Context(call._context(prop.backward_resource(call._shapes)), num_threads)
@@ -171,7 +203,8 @@ def _run(row: Row, call: SampleCall, operator: Operator, num_threads: int) -> Ca
     heads = [_aligned(np.ones_like(array)) for array in out[: prop.num_visible_outputs]]
     req = [OpReq.WRITE if want else OpReq.NULL for want in wanted]
     targets = [_aligned(array) if want else None for array, want in zip(inputs, wanted, strict=True)]
-    return operator.prepare_backward(context, BackwardArrays(heads, inputs, out, req, targets, states))
+    backward = BackwardArrays(heads, inputs, out, req, targets, states)
+    return [operator.prepare_backward(context, backward) for operator in operators]
 
 
 def _aligned(array: Any) -> Any:
@@ -199,56 +232,161 @@ def _least(runs: Sequence[Callable[[], object]]) -> list[float]:
     return [min(times) for times in found]
 
 
+class Summary(NamedTuple):
+    """Rows, sorted by their ratios.
+
+    Attributes:
+        parts: For each part whether it has a kernel.
+        taken: Those of which one is taken at some size.
+        reasons: Against kernels, with the number of functions.
+        timed: Rows with times.
+        chosen: Of these, those that the rule takes.
+        slower: Those taken wrongly.
+        faster: Those left wrongly, of sizes for which functions of elements are compiled.
+    """
+
+    parts: dict[tuple[str, str], bool]
+    taken: set[tuple[str, str]]
+    reasons: Counter[str]
+    timed: list[Row]
+    chosen: list[Row]
+    slower: list[Row]
+    faster: list[Row]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Summary:
+        """The summary of a run."""
+        parts: dict[tuple[str, str], bool] = {}
+        for row in rows:
+            parts |= {
+                (row.operator, p): parts.get((row.operator, p), False) or row.has_kernel for p in row.parts
+            }
+        without = [row for row in rows if not parts[row.operator, row.parts[0]]]
+        functions = {(row.operator, row.parts): row for row in without}
+        timed = sorted((row for row in rows if row.own_us is not None), key=lambda row: row.ratio)
+        chosen = [row for row in timed if row.is_taken]
+        left = [row for row in timed if not row.is_taken and row.size >= ELEMENTS_FROM_SIZE]
+        return cls(
+            parts,
+            {(row.operator, part) for row in rows if row.is_taken for part in row.parts},
+            Counter(row.reason.split(", at ")[0] for row in functions.values()),
+            timed,
+            chosen,
+            [row for row in chosen if row.ratio > _SLOWER],
+            [row for row in left if row.ratio < _FASTER],
+        )
+
+
 def show(rows: Sequence[Row]) -> None:
     """Print what was found."""
-    parts = {(row.operator, part): row.has_kernel for row in rows for part in row.parts}
-    taken = {(row.operator, part) for row in rows if row.is_taken for part in row.parts}
+    parts, taken, reasons, timed, chosen, slower, faster = Summary.of(rows)
     print(f"{len(parts)} parts, {sum(parts.values())} with vector code, {len(taken)} taken at some size")
-    functions = {(row.operator, row.parts): row for row in rows if not row.has_kernel}
-    for reason, count in Counter(row.reason for row in functions.values()).most_common(_MOST_REASONS):
+    for reason, count in reasons.most_common(_MOST_REASONS):
         print(f"{count:5} {reason}")
-    timed = sorted((row for row in rows if row.own_us is not None), key=lambda row: row.ratio)
-    chosen = [row for row in timed if row.is_taken]
-    slower = [row for row in chosen if row.ratio > _SLOWER]
-    left = [row for row in timed if not row.is_taken and row.size >= ELEMENTS_FROM_SIZE]
     print(
         f"\n{len(timed)} timed, {len(chosen)} taken, {len(slower)} of them more than {_SLOWER} times slower"
     )
     print(f"compiled in {sum(row.compiled_s for row in timed):.1f} s")
-    _table("gain most", chosen[:30])
-    _table("taken and slower", slower)
-    _table("left and faster", [row for row in left if row.ratio < _FASTER])
+    for title, found in (
+        ("gain most", chosen[:30]),
+        ("taken and slower", slower),
+        ("left and faster", faster),
+    ):
+        print(f"\n{title}")
+        for row in found:
+            call = f"{row.operator:34}{' '.join(row.parts):28}{row.shapes[0]!s:>20}"
+            print(f"{call}{row.own_us:10.1f}{row.vector_us:10.1f}{row.ratio:7.2f}  {row.reason[:80]}")
 
 
-def _table(title: str, rows: Sequence[Row]) -> None:
-    print(f"\n{title}")
+def page_of(runs: dict[int, list[list[Row]]], state: str) -> Iterator[str]:
+    """The measured part of the page.
+
+    Args:
+        runs: By number of threads.
+        state: Of the machine.
+    """
+    found = {threads: Summary.of(_merged(each)) for threads, each in sorted(runs.items())}
+    first = next(iter(found.values()))
+    operators = {operator for operator, _ in first.parts}
+    count = min(map(len, runs.values()))
+    yield (
+        f"{date.today():%-d %B %Y}, {platform.machine()} with {os.cpu_count()} processors, "
+        f"NumPy {np.__version__}, llvmlite {version('llvmlite')}, {state}; "
+        f"{'one run' if count == 1 else f'the medians of ratios of {count} runs'} for each number of threads."
+    )
+    yield "\n## Parts with a kernel\n\n| | parts |\n|---|---|"
+    yield f"| all parts of {len(operators)} operators | {len(first.parts)} |"
+    yield f"| with a kernel of a form or a program | {sum(first.parts.values())} |"
+    yield f"| of these, taken by the cost rule at one of the three sizes | {len(first.taken)} |"
+    yield "\nReasons of functions without one, those of three functions and more:\n"
+    yield "| reason | functions |\n|---|---|"
+    several = [pair for pair in first.reasons.most_common() if pair[1] > 2]
+    yield from (f"| {reason} | {count} |" for reason, count in several)
+    yield "\n## Gains\n"
+    yield f"{len(first.timed):,} functions and sizes were timed on one thread, {len(first.chosen)} of them"
+    yield "taken. The twenty that gain most:"
+    yield from _table(first.chosen[:20])
+    for threads, (*_, chosen, slower, faster) in found.items():
+        numbers = [len(few) or "none" for few in (slower, faster)]
+        yield f"\n## Losses on {threads} thread{'s' * (threads > 1)}\n"
+        yield f"Of {len(chosen)} taken, more than {_SLOWER} times slower: {numbers[0]}."
+        yield from _table(slower)
+        yield f"\nLeft though they would take less than {_FASTER} of the time, of {ELEMENTS_FROM_SIZE:,}"
+        yield f"elements and more: {numbers[1]}{', of which these take least' * (len(faster) > _MOST_LEFT)}."
+        yield from _table(faster[:_MOST_LEFT], has_reasons=True)
+    compiled_s = sum(row.compiled_s for row in first.timed)
+    yield f"\nKernels of all were made in {compiled_s:.1f} s, of which another process had compiled some.\n"
+
+
+def _table(rows: Sequence[Row], *, has_reasons: bool = False) -> Iterator[str]:
+    if rows:
+        yield f"\n| function | shape | NumPy | kernel | ratio |{' reason against it |' * has_reasons}"
+        yield "|---" * (5 + has_reasons) + "|"
     for row in rows:
-        call = f"{row.operator:34}{' '.join(row.parts):28}{row.shapes[0]!s:>20}"
-        print(f"{call}{row.own_us:10.1f}{row.vector_us:10.1f}{row.ratio:7.2f}  {row.reason[:80]}")
+        what = f"{row.operator}, {' '.join(row.parts)} | {tuple(row.shapes[0])}"
+        reason = f" {row.reason[:90]} |" * has_reasons
+        yield f"| {what} | {row.own_us:.1f} | {row.vector_us:.1f} | {row.ratio:.2f} |{reason}"
+
+
+def _write_page(runs: dict[int, list[list[Row]]], state: str) -> None:
+    before = PAGE.read_text(encoding="utf-8")
+    made = "\n".join([_HEAD, *page_of(runs, state), before[before.index(_KEPT_FROM) :]])
+    PAGE.write_text(made, encoding="utf-8")
 
 
 def main() -> None:
-    """Measure and print; or print what files hold, the better of their times."""
+    """Measure and print; or print what files hold, by medians of ratios, or write the page of it."""
     options = argparse.ArgumentParser()
     options.add_argument("--threads", type=int, default=1)
     options.add_argument("--json")
     options.add_argument("--from", dest="files", nargs="*", default=[])
+    options.add_argument("--page", metavar="STATE", help="write the page of --from; what else ran meanwhile")
     options.add_argument("names", nargs="*")
     given = options.parse_args()
     if given.files:
-        show(_merged([_read(file) for file in given.files]))
+        runs: dict[int, list[list[Row]]] = {}
+        for file in given.files:
+            threads, rows = _read(file)
+            runs.setdefault(threads, []).append(rows)
+        if given.page:
+            _write_page(runs, given.page)
+            return
+        for threads, each in sorted(runs.items()):
+            print(f"{threads} threads\n")
+            show(_merged(each))
         return
-    rows: list[Row] = []
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    rows = []
     for name in given.names or registry.list_operators(aliases=False):
         rows += rows_of(name, given.threads)
     if given.json:
-        Path(given.json).write_text(json.dumps(rows), encoding="utf-8")
+        Path(given.json).write_text(json.dumps([given.threads, rows]), encoding="utf-8")
     show(rows)
 
 
-def _read(file: str) -> list[Row]:
-    rows = json.loads(Path(file).read_text(encoding="utf-8"))
-    return [Row(name, tuple(parts), *rest) for name, parts, *rest in rows]
+def _read(file: str) -> tuple[int, list[Row]]:
+    threads, rows = json.loads(Path(file).read_text(encoding="utf-8"))
+    return threads, [Row(name, tuple(parts), *rest) for name, parts, *rest in rows]
 
 
 def _merged(runs: Sequence[Sequence[Row]]) -> list[Row]:

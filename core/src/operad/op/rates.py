@@ -67,12 +67,12 @@ CONSTANTS: Final = Rates._fields[:4]
 """Those that are one number each."""
 
 _FUNCTIONS: Final = {
-    "arccos": 0.8, "arccosh": 1.4, "arcsin": 0.8, "arcsinh": 1.5, "arctan": 0.8, "arctan2": 1.3,
-    "arctanh": 1.1, "cbrt": 0.6, "cos": 1.1, "cosh": 0.65, "erf": 8.0, "erfc": 8.0, "exp": 0.95, "exp2": 0.4,
-    "expm1": 0.7, "float_power": 24.0, "floor_divide": 30.0, "fmod": 25.0, "gamma": 16.0, "hypot": 10.0,
-    "lgamma": 16.0, "log": 0.75, "log10": 0.4, "log1p": 0.9, "log2": 0.45, "logical_and": 1.8,
-    "logical_not": 1.3, "logical_or": 1.8, "logical_xor": 1.8, "power": 1.4, "remainder": 20.0, "sin": 1.1,
-    "sinh": 0.75, "sqrt": 0.65, "tan": 0.8, "tanh": 0.7,
+    "arccos": 0.75, "arccosh": 1.25, "arcsin": 0.7, "arcsinh": 1.35, "arctan": 0.7, "arctan2": 1.1,
+    "arctanh": 0.9, "cbrt": 0.5, "cos": 1.3, "cosh": 0.7, "erf": 8.0, "erfc": 8.0, "exp": 1.1, "exp2": 0.55,
+    "expm1": 0.75, "float_power": 24.0, "floor_divide": 30.0, "fmod": 25.0, "gamma": 16.0, "hypot": 9.5,
+    "lgamma": 16.0, "log": 0.8, "log10": 0.5, "log1p": 0.75, "log2": 0.5, "logical_and": 1.8,
+    "logical_not": 1.3, "logical_or": 1.8, "logical_xor": 1.8, "power": 1.35, "remainder": 20.0, "sin": 1.3,
+    "sinh": 0.75, "sqrt": 0.9, "tan": 0.75, "tanh": 0.55,
 }  # fmt: skip
 ARITHMETIC: Final = 0.1
 """Operations of loops that a function takes which no table lists: an addition, a comparison, a rounding."""

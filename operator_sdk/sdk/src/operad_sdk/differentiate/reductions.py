@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.differentiate.dispatch import FUNCTIONS
+from operad_sdk.differentiate.dispatch import FUNCTIONS, METHODS
 from operad_sdk.differentiate.tracing import Primitive, plain, value_alone
 from operad_sdk.sums import blocked_cumsum, blocked_sum
 
@@ -47,11 +47,13 @@ _prod = Primitive(
     lambda g, y, x, axis, keepdims: _repeated(g * y, x, axis) / x,
     form="prod",
 )
-_cumsum: Primitive = Primitive(
+NUMPYS_PREFIXES: Primitive = Primitive(
     blocked_cumsum,
-    lambda g, y, x, axis, is_backwards=False: _cumsum(g, axis, is_backwards=not is_backwards),
+    lambda g, y, x, axis, is_backwards=False: NUMPYS_PREFIXES(g, axis, is_backwards=not is_backwards),
     form="cumsum",
 )
+"""Prefix sums for which the author wrote NumPy's, which are slower."""
+_own_prefixes: Primitive = Primitive(blocked_cumsum, *NUMPYS_PREFIXES.pullbacks, form="cumsum")
 
 
 # Each weight goes to the sum of its position.
@@ -91,9 +93,14 @@ def _mean(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False) 
 
 def _cumulated(a: Any, axis: Axis = None, dtype: Any = None) -> Any:
     a = a if dtype is None else a.astype(dtype)
-    return _cumsum(a.reshape(-1), 0) if axis is None else _cumsum(a, axis)
+    return NUMPYS_PREFIXES(a.reshape(-1), 0) if axis is None else NUMPYS_PREFIXES(a, axis)
 
 
+def _prefixes(a: Any, axis: int, dtype: Any, is_backwards: bool) -> Any:
+    return _own_prefixes(a if dtype is None else a.astype(dtype), axis, is_backwards=is_backwards)
+
+
+METHODS["prefix_sums"] = _prefixes
 FUNCTIONS.update({
     np.sum: _reduction(_sum, np.add), np.prod: _reduction(_prod, np.multiply),
     np.max: _reduction(_max, np.maximum), np.amax: _reduction(_max, np.maximum),

@@ -100,7 +100,7 @@ def cluster_of(members: Sequence[Node], makes: Sequence[Node]) -> Cluster:
     specs = tuple((array.shape, array.dtype) for array in arrays)
     steps = sum(not views_something(node) for node in members)
     cost = estimates(kernel, specs, copied=False)
-    if _only_picks(members):
+    if not steps or _only_picks(members):
         cost = cost._replace(numpy_us=0.0)
     return Cluster(
         kernel, [node for node, _ in given], makes, steps, cost, kernel.shares(kernel.walk(arrays))

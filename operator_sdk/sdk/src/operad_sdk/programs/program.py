@@ -16,6 +16,7 @@ from operad.operator import OpContext
 from operad_sdk.differentiate import Node
 from operad_sdk.differentiate.dispatch import each
 from operad_sdk.differentiate.indexing import is_basic
+from operad_sdk.differentiate.reductions import NUMPYS_PREFIXES
 from operad_sdk.multiplication import multiply
 from operad_sdk.programs.clusters import Clusters
 from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot, Step
@@ -146,9 +147,9 @@ def _looks_up(node: Node) -> bool:
 
 
 def _prefixes_in_vectors(node: Node) -> int:
-    """Number of prefix sums of a step that are in vector code."""
+    """Number of prefix sums of a step that are in vector code, and were NumPy's."""
     step, size = node.step, node.value.size
-    is_one = step is not None and step.primitive.function is blocked_cumsum
+    is_one = step is not None and step.primitive is NUMPYS_PREFIXES
     return size if is_one and node.value.dtype == np.float32 and size >= PREFIXES_IN_VECTORS else 0
 
 
@@ -176,7 +177,7 @@ def _run(step: Step, op_ctx: OpContext, slots: list[Any]) -> None:
     if isinstance(step, CallStep):
         args = [each(arg, found) for arg in step.args]
         if step.function is blocked_cumsum:
-            slots[step.slot] = blocked_cumsum(*args, op_ctx=op_ctx, **step.options)
+            blocked_cumsum(*args, out=slots[step.slot], op_ctx=op_ctx, **step.options)
         elif not step.writes:
             slots[step.slot] = np.asarray(step.function(*args, **step.options))
         elif step.function is np.matmul:

@@ -16,6 +16,7 @@ from operad_sdk.differentiate.indexing import is_basic
 from operad_sdk.differentiate.tracing import AppliedPrimitive
 from operad_sdk.programs.cluster import Cluster, operands, views_something
 from operad_sdk.programs.clusters import Clusters
+from operad_sdk.sums import blocked_cumsum
 
 
 def step_of(node: Node) -> AppliedPrimitive:
@@ -25,8 +26,9 @@ def step_of(node: Node) -> AppliedPrimitive:
 
 
 def writes(node: Node) -> bool:
-    """Return whether a step is a ufunc, which writes where it is told to."""
-    return isinstance(step_of(node).primitive.function, np.ufunc)
+    """Return whether a step is a ufunc, or prefix sums, which write where they are told to."""
+    function = step_of(node).primitive.function
+    return isinstance(function, np.ufunc) or function is blocked_cumsum
 
 
 @final
@@ -170,8 +172,8 @@ class Stores:
         cluster = self._clusters.by_node.get(part)
         if cluster is None:
             is_early = self.is_made(part) and writes(part)
-            # operad's own products write before they have read all of their factors
-            is_early = is_early and step_of(part).primitive.function is not np.matmul
+            # operad's own functions write before they have read all of their arguments
+            is_early = is_early and step_of(part).primitive.function not in (np.matmul, blocked_cumsum)
         else:
             is_early = not is_apart and self._may_wait(cluster, root, node)
         if is_early:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, final
+from typing import NamedTuple, final
 
 from operad_sdk.vector.primitives import cast
 from operad_sdk.vector.writer import Values, Writer
@@ -76,10 +76,6 @@ class Place:
     is_scratch: bool = False
 
 
-_AHEAD_BYTES: Final = 512
-"""Distance from what is read to what is prefetched: two groups of four vectors of rows."""
-
-
 @final
 @dataclass(slots=True)
 class Accesses:
@@ -88,14 +84,14 @@ class Accesses:
     Attributes:
         code: Where they are written.
         rows: Vectors of rows side by side; 0: lanes are columns.
-        reads_ahead: Whether the rows behind those that are read come next, so that they are prefetched: a
-            processor does not follow so many streams.
+        bytes_ahead: Distance to what is prefetched, where the rows behind those that are read come next: a
+            processor does not follow so many streams. 0: nothing is.
         row_masks: For each vector of rows the mask of those that there are.
     """
 
     code: Writer
     rows: int
-    reads_ahead: bool = False
+    bytes_ahead: int = 0
     row_masks: Values = field(default_factory=list)
 
     def enter_group(self, number: str, outer: Sequence[str]) -> list[str]:
@@ -116,8 +112,8 @@ class Accesses:
     def load_columns(self, place: Place, kind: str, chunk: Chunk, number: int) -> str:
         """Load one vector of a chunk of columns."""
         at = self._at(place, chunk, number)
-        if self.reads_ahead and place.lanes == "next":
-            self.code.prefetch(self.code.address(at, str(_AHEAD_BYTES)))
+        if self.bytes_ahead and place.lanes == "next":
+            self.code.prefetch(self.code.address(at, str(self.bytes_ahead)))
         return self._loaded(place, kind, at, self._mask(place, chunk, number))
 
     def store_columns(self, place: Place, kind: str, chunk: Chunk, number: int, value: str) -> None:

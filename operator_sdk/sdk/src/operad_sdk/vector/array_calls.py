@@ -32,8 +32,6 @@ from operad_sdk.vector.writer import Writer
 _NAME: Final = "call_with_arrays"
 _MOST_SCRATCH_BYTES: Final = 1 << 14
 """Scratch memory that a call may have on its stack."""
-_FEW: Final = 2
-"""Arrays up to which a call is written out."""
 _HEAD: Final = 4
 """Words before the positions: the kernel, the table's length, the units, the bytes of scratch memory."""
 
@@ -105,27 +103,16 @@ def array_call(
     def compute(*arrays: Any) -> None:
         native(address, *map(id, arrays))
 
-    def call_one(a: Any, kept: object = kept) -> None:
-        if a.flags.c_contiguous:
-            native(address, id(a))
-        else:
-            by_copies(a, compute=compute)
-
-    def call_two(a: Any, b: Any, kept: object = kept) -> None:
-        if a.flags.c_contiguous and b.flags.c_contiguous:
-            native(address, id(a), id(b))
-        else:
-            by_copies(a, b, compute=compute)
-
-    def call(*arrays: Any, kept: object = kept) -> None:
-        for array in arrays:
-            if not array.flags.c_contiguous:
-                by_copies(*arrays, compute=compute)
-                return
-        native(address, *map(id, arrays))
-
-    if count <= _FEW:
-        return call_one if count == 1 else call_two
+    # As text, since a loop over few arrays takes as long as the call. The words live as long as the function.
+    names = [f"a{i}" for i in range(max(sources) + 1)]
+    text = f"""def call({", ".join(names)}, kept=kept):
+    if {" and ".join(f"{name}.flags.c_contiguous" for name in names)}:
+        native(address, {", ".join(f"id({name})" for name in names)})
+    else:
+        by_copies({", ".join(names)}, compute=compute)"""
+    call: ArrayCall = _defined(
+        text, "call", kept=kept, native=native, address=address, by_copies=by_copies, compute=compute
+    )
     return call
 
 
@@ -181,10 +168,14 @@ def counted_call(layout: TableLayout, is_array: tuple[bool, ...]) -> Callable[..
     # long as the function.
     text = f"""def bind(count, {", ".join(names)}):
     return lambda kept=kept: native(address, {", ".join(f"id({name})" for name in names)}, count)"""
-    found: dict[str, Any] = {"kept": kept, "address": ctypes.addressof(kept), "native": native}
-    exec(text, found)  # noqa: S102 - our own text
-    bind: Callable[..., Callable[[], None]] = found["bind"]
+    bind: Callable[..., Callable[[], None]]
+    bind = _defined(text, "bind", kept=kept, native=native, address=ctypes.addressof(kept))
     return bind
+
+
+def _defined(text: str, name: str, **known: Any) -> Any:
+    exec(text, known)  # noqa: S102 - our own text
+    return known[name]
 
 
 def bound_to(

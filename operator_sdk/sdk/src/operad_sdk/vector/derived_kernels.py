@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import lru_cache
 from math import prod
@@ -31,6 +31,7 @@ from operad.operator import (
     assign,
     is_known,
 )
+from operad_sdk.declare.recorded import functions_of
 from operad_sdk.declare.scalar_form import MODES, in_mode
 from operad_sdk.differentiate.errors import NoForm
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
@@ -111,6 +112,11 @@ class _Forms(NamedTuple):
         return whole
 
     @property
+    def operations(self) -> set[str]:
+        """Names of the instructions."""
+        return {step.op for form in self.forms for step in form.instructions}
+
+    @property
     def whole(self) -> Joined | None:
         """All forms as one; None where there is one alone, or none can be."""
         specs = tuple(one.specs for one in self.signatures)
@@ -174,19 +180,23 @@ def _forms_or_program(parts: Sequence[str], call: KernelCall) -> list[_Forms] | 
 def _reason_against_forms(
     found: Sequence[_Forms], call: KernelCall, size: int | None, returned: bool
 ) -> str | None:
-    """Reason why the kernels of forms, which all parts have, are not worth it."""
+    """Reason why the kernels of forms, which all parts have, are not worth it in any mode."""
     if size is None:
         return None
-    both = Estimates()
-    for each in found:
-        both = both.plus(each.estimates(returned))
-    ops = {step.op for each in found for form in each.forms for step in form.instructions}
-    walks_rows, is_exact = not ops.isdisjoint((*REDUCTIONS, "position")), ops <= EXACT
+    walks_rows = not set().union(*(one.operations for one in found)).isdisjoint((*REDUCTIONS, "position"))
     if size < ELEMENTS_FROM_SIZE and not walks_rows:
         return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
-    if not both.numpy_us or ("sum" in ops and "position" in ops and ops <= _OF_PICKS):
+    reasons = [_reason_against_form(one, call, returned) for one in found]
+    return reasons[0] if all(reasons) else None
+
+
+def _reason_against_form(one: _Forms, call: KernelCall, returned: bool) -> str | None:
+    """Reason why NumPy's own calls are left where they are in one mode."""
+    both, ops = one.estimates(returned), one.operations
+    picks, moves = "sum" in ops and "position" in ops and ops <= _OF_PICKS, ops <= {"input", "constant"}
+    if not both.numpy_us or picks or (moves and not both.favour_vectors):
         return "it moves elements alone, which is one of NumPy's calls"
-    if is_exact and call.threads > 1 and found[0].cost.is_parallel:
+    if ops <= EXACT and call.threads > 1 and one.cost.is_parallel:
         # Bits are the same either way, so the number of threads may decide.
         both = both._replace(vector_us=both.vector_us / _OF_TWO_THREADS)
     if not both.favour_vectors:
@@ -250,8 +260,24 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
         return made
     modes = _of_modes(parts, about)
     if len(modes) > 1:
-        return ByMode(*(operator_of(parts, one.prop, *call[1:]) for one in modes))
+        return ByMode(*_operators_by_mode(parts, about, modes))
     return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
+
+
+def _operators_by_mode(
+    parts: Sequence[str], call: KernelCall, modes: Sequence[KernelCall]
+) -> Iterator[Operator]:
+    """An operator for each mode: a kernel, or the functions where only the other mode is worth one."""
+    found = _forms_of(parts, call)
+    assert not isinstance(found, str)
+    returned = any(bound.returned for bound in functions_of(call.prop, parts))
+    reasons = [_reason_against_form(one, call, returned) for one in found]
+    for one, reason in zip(modes, reasons, strict=True):
+        given = call.ctx, call.in_shapes, call.in_types
+        if reason is None or all(reasons):
+            yield operator_of(parts, one.prop, *given)
+        else:
+            yield type(call.prop).kernels[0].factory(call.prop, *given)
 
 
 def _of_modes(parts: Sequence[str], call: KernelCall) -> tuple[KernelCall, ...]:

@@ -85,6 +85,15 @@ class Stages:
             found += sum(not self.is_loaded(i, stage) for i in needed)
         return found
 
+    def most_live(self, needed: Sequence[int]) -> int:
+        """Largest number of values of a stage, of those that it needs, that later ones read at any time."""
+        last = {i: position for position in needed for i in self.form.instructions[position].args}
+        live, most = set[int](), 0
+        for position in needed:
+            live = {i for i in live if last[i] >= position} | ({position} & last.keys())
+            most = max(most, len(live))
+        return most
+
     def is_read_after(self, position: int, stage: int) -> bool:
         """Return whether an input is loaded in a stage after the given one."""
         return any(position in self.needed(later) for later in range(stage + 1, self.count))
