@@ -81,7 +81,9 @@ def of_binary(od: Any) -> Iterator[tuple[str, float]]:
         found: list[Any] = []
 
         def bind(number: int = number, shape: tuple[int, ...] = shape, found: list[Any] = found) -> None:
-            found.append(graphs[number % len(graphs)].simple_bind(od.cpu(), grad_req="write", a=shape, b=shape))
+            found.append(
+                graphs[number % len(graphs)].simple_bind(od.cpu(), grad_req="write", a=shape, b=shape)
+            )
 
         def step(shape: tuple[int, ...] = shape, found: list[Any] = found) -> None:
             found[0].forward(is_train=True)
@@ -129,7 +131,13 @@ def work(case: str) -> dict[str, float]:
 
 def asked(checkout: Path, case: str) -> dict[str, float]:
     """Figures of a new process with the packages of a checkout."""
-    words = [str(checkout / ".venv" / "bin" / "python"), "-m", "tests.benchmarks.bind_pairs", "--worker", case]
+    words = [
+        str(checkout / ".venv" / "bin" / "python"),
+        "-m",
+        "tests.benchmarks.bind_pairs",
+        "--worker",
+        case,
+    ]
     one = {key: "1" for key in ("OPERAD_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     cache = HERE / "build" / "bind-pairs" / f"{zlib.crc32(str(checkout.resolve()).encode()):08x}"
     env = {**os.environ, **one, "OPERAD_CACHE_DIR": str(cache)}
@@ -153,9 +161,7 @@ def main() -> None:
         parser.error("name the checkout to compare with")
     print("| | there, ms | here, ms | ratio | of rounds |\n| --- | ---: | ---: | ---: | ---: |")
     for case in options.cases or CASES:
-        rounds = [
-            (asked(options.checkout, case), asked(HERE, case)) for _ in range(options.rounds + 1)
-        ][1:]
+        rounds = [(asked(options.checkout, case), asked(HERE, case)) for _ in range(options.rounds + 1)][1:]
         for row in rounds[0][0]:
             there, here = ([one[side][row] for one in rounds] for side in (0, 1))
             ratios = [b / a for a, b in zip(there, here, strict=True)]

@@ -223,13 +223,8 @@ class Candidates:
         slow = kernels.SLOW.intersection(step.op for step in found.form.instructions)
         if slow:
             return f"{min(slow)} is faster by itself"
-        arrays = [np.empty(*spec) for spec in self.specs(found)]
-        views = [*found.views, *[None] * len(found.outputs)]
-        viewed = [
-            array if view is None else view.of(array) for array, view in zip(arrays, views, strict=True)
-        ]
         try:
-            vector.compiled(found.form, dtype).check(viewed)
+            vector.compiled(found.form, dtype).check(vector.lying(self.specs(found), found.views))
         except vector.NoVectorCodeError as error:
             return str(error)
         return None
