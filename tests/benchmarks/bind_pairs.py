@@ -15,7 +15,6 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -138,7 +137,7 @@ def asked(checkout: Path, case: str) -> dict[str, float]:
         "--worker",
         case,
     ]
-    one = {key: "1" for key in ("OPERAD_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    one = dict.fromkeys(("OPERAD_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     cache = HERE / "build" / "bind-pairs" / f"{zlib.crc32(str(checkout.resolve()).encode()):08x}"
     env = {**os.environ, **one, "OPERAD_CACHE_DIR": str(cache)}
     done = subprocess.run(words, cwd=HERE, env=env, check=True, capture_output=True, text=True)

@@ -29,7 +29,7 @@ from operad_sdk.declare.recorded import (
     recorded,
 )
 from operad_sdk.differentiate import FORM, TraceError, form_of, merged
-from operad_sdk.differentiate.lengths import is_for_equal
+from operad_sdk.differentiate.lengths import told_apart
 from operad_sdk.differentiate.numbers import NumberTrace
 
 if TYPE_CHECKING:
@@ -75,24 +75,24 @@ def scalar_form(
         cache: By signature, in which lengths do not count, but for 1, those that parameters say, and for
             which are equal.
     """
+    about = (part, *prop.get_params().items())
 
     def find(fixed: frozenset[int]) -> ScalarForm | str:
-        # Where all lengths differ a form is traced once for all patterns of equal ones, if it holds for these.
+        # A trace with lengths that all differ serves all patterns of equal ones, if it holds there.
         apart = _apart(prop, in_shapes, fixed)
-        if _pattern(apart, fixed) != _pattern(in_shapes, fixed):
-            found = kept(prop, ("apart", *about), apart, in_types, cache, partial(find_apart, apart))
-            if isinstance(found, ScalarForm) or found == MODES:
-                return found
+        found, is_told = kept(prop, ("apart", *about), apart, in_types, cache, partial(find_apart, apart))
+        holds = not is_told and (isinstance(found, ScalarForm) or found == MODES)
+        if holds or _pattern(apart, fixed) == _pattern(in_shapes, fixed):
+            return found
         return traced_form(prop, part, in_shapes, in_types, fixed)[0]
 
-    def find_apart(shapes: list[Shape], fixed: frozenset[int]) -> ScalarForm | str:
-        token = is_for_equal.set(True)
+    def find_apart(shapes: list[Shape], fixed: frozenset[int]) -> tuple[ScalarForm | str, bool]:
+        token = told_apart.set([])
         try:
-            return traced_form(prop, part, shapes, in_types, fixed)[0]
+            return traced_form(prop, part, shapes, in_types, fixed)[0], bool(told_apart.get())
         finally:
-            is_for_equal.reset(token)
+            told_apart.reset(token)
 
-    about = (part, *prop.get_params().items())
     return kept(prop, about, in_shapes, in_types, cache, find)
 
 
@@ -264,18 +264,21 @@ def _traced(
 ) -> tuple[ScalarForm, Shape]:
     """The form for some lengths, and its iteration space."""
     # Where the mode counts, the forms of both begin with the traces that showed it.
-    begun: dict[Any, tuple[ScalarForm, Shape]] = prop._forms.setdefault("begun", {})
-    about = part, *prop.get_params().items(), *shapes, *in_types, is_train, prop.epoch, is_for_equal.get()
-    if numbers is None and about in begun:
-        return begun[about]
+    begun: dict[Any, tuple[tuple[ScalarForm, Shape], list[str]]] = prop._forms.setdefault("begun", {})
+    about = (part, *prop.get_params().items(), *shapes, *in_types, is_train, prop.epoch)
+    notes = told_apart.get(None) if numbers is None else None
+    if notes is not None and about in begun:
+        found, noted = begun[about]
+        notes += noted
+        return found
     inputs, results = recorded(prop, (part,), shapes, in_types, is_train, FORM, numbers)
     if numbers is not None:
         inputs += [(f"{text} as {dtype}", cell) for (text, dtype), cell in numbers.trace.inputs.items()]
     found = form_of(f"{prop.name}.{part}", inputs, results)
-    if numbers is None:
+    if notes is not None:
         if len(begun) >= _MOST_BEGUN:
             begun.clear()
-        begun[about] = found
+        begun[about] = found, [*notes]
     return found
 
 

@@ -11,9 +11,9 @@ from typing import Any, Final, final
 
 from operad_sdk.differentiate.errors import refusal
 
-is_for_equal: Final[ContextVar[bool]] = ContextVar("is_for_equal", default=False)
-"""Whether a trace of lengths that all differ is to hold where they are equal, too: then none is told from
-another. Floats and plain arrays that a function makes of lengths, and compares, are not followed."""
+told_apart: Final[ContextVar[list[str]]] = ContextVar("told_apart")
+"""Notes of a trace in which lengths were told apart that differ: where they are equal, it may not hold.
+Floats and plain arrays that a function makes of lengths, and compares, are not followed."""
 
 
 class Length(int):
@@ -76,10 +76,10 @@ class Length(int):
         return self * other
 
 
-def expect_followed() -> None:
-    """Raise where a length becomes a plain number that may be compared with another one."""
-    if is_for_equal.get():
-        raise refusal("the function makes a plain number of the length of an axis")
+def note_apart(what: str) -> None:
+    """Note that a length was told from another, or became a number that is not followed."""
+    if (notes := told_apart.get(None)) is not None:
+        notes.append(what)
 
 
 def _derived(number: Any) -> Any:
@@ -110,14 +110,15 @@ class AxisLength(Size):
     __slots__ = ()
 
     def __int__(self) -> int:
-        expect_followed()
+        note_apart("int")
         return super().__int__()
 
     def _compared(self, other: Any, name: str) -> Any:
         if isinstance(other, AxisLength):
             one, two = int.__int__(self), int.__int__(other)
-            is_known = name in ("__eq__", "__ne__") and not is_for_equal.get()
-            if is_known or one == two or 1 in (one, two):
+            if one != two and 1 not in (one, two):
+                note_apart(name)
+            if name in ("__eq__", "__ne__") or one == two or 1 in (one, two):
                 return getattr(int, name)(one, two)
         return super()._compared(other, name)
 
