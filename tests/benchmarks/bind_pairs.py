@@ -4,8 +4,9 @@
 
 CHECKOUT has an environment of its own in `.venv`. A case runs in new processes, here and there in turns, and
 each row has the median of the ratios of rounds, their least and largest. Kernels are on the disk: a first
-round does not count. A *first* bind is a network's alone in its process; *another size* is a batch that this
-process has not seen, the median of several, and *with its step* adds the first forward and backward.
+round does not count. A *first* bind is a network's alone in its process; *a near size* and *a far size* are
+batches that this process has not seen, larger by few rows and by half and more, the median of several, and
+*with its step* adds the first forward and backward.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ TASK: Final = {
     "transformer": Task(transformer, {"data": (8 * 32, 64)}),
 }
 CASES: Final = ("a op b", "chain", *TASK)
-SIZES: Final = 7
-"""Other sizes in a process."""
+NEAR: Final = (1, 2, 3, 4, 5, 6, 7)
+"""Rows by which batches are larger; of a transformer, samples of 32 rows."""
+FAR: Final = (16, 32, 64)
+SMALL_GRAPHS: Final = 28
 
 
 class _Layers(Layers):
@@ -49,7 +52,7 @@ class _Layers(Layers):
 
 
 def _network(od: Any, case: str) -> tuple[Any, Callable[[int], dict[str, tuple[int, ...]]]]:
-    """Symbol of a case, and the shapes of its inputs by the number of a size."""
+    """Symbol of a case, and the shapes of its inputs by the rows that are more than usual."""
     x = od.sym.var("x")
     if case == "chain":
         for i in range(1000):
@@ -57,7 +60,6 @@ def _network(od: Any, case: str) -> tuple[Any, Callable[[int], dict[str, tuple[i
         return x, lambda number: {"x": (16 + number, 16)}
     task = TASK[case]
     outputs = task.network(_Layers(od), **{name: od.sym.var(name) for name in task.shapes})
-    # A transformer's batch has whole samples of 32 positions.
     step = 32 if case == "transformer" else 1
     return od.sym.Group(outputs), lambda number: {
         name: (shape[0] + step * number, *shape[1:]) for name, shape in task.shapes.items()
@@ -74,7 +76,7 @@ def of_binary(od: Any) -> Iterator[tuple[str, float]]:
     """Small graphs of two arrays and one operator, each of a shape that was not seen."""
     a, b = od.sym.var("a"), od.sym.var("b")
     graphs = [a + b, a - b, a * b, a / b]
-    ones = np.random.default_rng(0).integers(1, 30, (SIZES * len(graphs), 3))
+    ones = np.random.default_rng(0).integers(1, 30, (SMALL_GRAPHS, 3))
     for number, lengths in enumerate(np.unique(ones, axis=0)):
         shape = tuple(map(int, lengths))
         found: list[Any] = []
@@ -97,9 +99,12 @@ def of_binary(od: Any) -> Iterator[tuple[str, float]]:
 def of_network(od: Any, case: str) -> Iterator[tuple[str, float]]:
     """A first bind, and binds of other sizes."""
     symbol, shapes = _network(od, case)
-    for number in range(SIZES + 1):
+    for number in (0, *NEAR, *FAR):
         found: list[Any] = []
-        given, what = shapes(number), "another size" if number else "first bind"
+        given, what = (
+            shapes(number),
+            "a far size" if number in FAR else "a near size" if number else "first bind",
+        )
 
         def bind(found: list[Any] = found, given: dict[str, tuple[int, ...]] = given) -> None:
             found.append(symbol.simple_bind(od.cpu(), grad_req="write", **given))
@@ -113,7 +118,7 @@ def of_network(od: Any, case: str) -> Iterator[tuple[str, float]]:
 
         bound = _milliseconds(bind)
         yield what, bound
-        if number in (0, 1, SIZES):  # more would take minutes
+        if number < NEAR[3] and number != NEAR[1]:  # more would take minutes
             yield f"{what} with its step", bound + _milliseconds(step)
 
 

@@ -205,7 +205,7 @@ def traced_form(
         if is_typed and any(_ITSELF in bound.slots for bound in functions_of(prop, (part,))):
             raise TraceError("it reads `self`, where its `scalar` is another number")
         pairs = _lengths(prop, in_shapes, fixed)
-        found = []
+        found: list[tuple[ScalarForm, Shape]] = []
         # Modes count where a function asks for them, or outputs and states are not written in both.
         slots = {slot for bound in functions_of(prop, (part,)) for slot in bound.slots}
         asks = slots & OF_MODE or prop.train_only_outputs or prop.list_auxiliary_states()

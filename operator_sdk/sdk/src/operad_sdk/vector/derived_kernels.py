@@ -25,6 +25,7 @@ from operad.operator import (
     CallTemplate,
     Cost,
     KernelCall,
+    KernelFactory,
     OpContext,
     Operator,
     OpReq,
@@ -282,7 +283,7 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
     functions do.
     """
     about = KernelCall(*call)
-    own = type(about.prop).kernels[0].factory
+    own: KernelFactory = type(about.prop).kernels[0].factory
     if about.prop.params.run_time and reason_for(parts, about) is not None:
         return own(*call)
     if not _of_class(_have_forms, parts, about):
