@@ -20,9 +20,9 @@ from tests.integration.bound_networks import Network
 
 SEED = 7
 BATCHES = (5, 9, 36, 48)
-EDGES = ((1, 2), (7, 8), (31, 32), (32, 33), (127, 128), (511, 512))
-"""Batches that one comparison of lengths tells apart: with 1, with the width of layers, or of
-elements with the sizes from which clusters, and kernels of elements, are compiled."""
+EDGES = ((1, 2), (7, 8), (31, 32), (32, 33), (36, 37), (40, 41), (127, 128), (511, 512))
+"""Batches that one comparison of lengths tells apart: with 1, with the width of layers, with the largest of a
+class of sizes, or of elements with the sizes from which clusters, and kernels of elements, are compiled."""
 REQUESTS = ("null", "write", "add")
 TYPES = ("float32", "float64")
 

@@ -69,7 +69,7 @@ class ScalarForm:
         inputs_read: The inputs that some result depends on.
     """
 
-    __slots__ = ("_key", "inputs", "inputs_read", "instructions", "name", "results")
+    __slots__ = ("_key", "_lie", "inputs", "inputs_read", "instructions", "name", "results")
 
     def __init__(
         self,
@@ -86,6 +86,8 @@ class ScalarForm:
         self._key = repr((instructions, results))
         read = {i for step in instructions for i in step.args} | {one.position for one in results}
         self.inputs_read = tuple([name for position, name in enumerate(inputs) if position in read])
+        self._lie = [(one.name, one.axes) for one in results]
+        self._lie += [(name, instructions[i].axes) for i, name in enumerate(inputs) if i in read]
 
     def __repr__(self) -> str:
         return f"ScalarForm {self.text()}"
@@ -112,9 +114,7 @@ class ScalarForm:
         Args:
             shapes: Of the inputs, and of the results that there are, by name.
         """
-        placed = [(one.name, one.axes) for one in self.results]
-        placed += [(name, self.instructions[self.inputs.index(name)].axes) for name in self.inputs_read]
-        known = [(shapes[name], axes) for name, axes in placed if name in shapes]
+        known = [(shapes[name], axes) for name, axes in self._lie if name in shapes]
         rank = max((len(shape) if axes is None else _rank(axes) for shape, axes in known), default=0)
         space = [1] * rank
         for shape, axes in known:

@@ -105,7 +105,7 @@ class Candidates:
         self._is_exact = is_exact
         self._answers: dict[Hashable, Candidate | str] = {}
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
-        self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
+        self._summed = {entry for node in graph.op_nodes if node.adds_to for _, entry in node.sums}
         self._sizes = self._largest()
         self._beside = self._with_neighbours()
 
@@ -160,10 +160,10 @@ class Candidates:
             return "it is an argument"
         if node in self._graph.computed:
             return "it has run when it was recorded"
-        if node.aux:
+        if node.num_args < len(node.inputs) and node.aux:
             return "it changes states"
-        outputs = node.entries
-        if node.sums or node.control_deps or node in self._awaited or self._summed.intersection(outputs):
+        is_ordered = node.adds_to or node.control_deps or node in self._awaited
+        if is_ordered or (self._summed and self._summed.intersection(node.entries)):
             return "the order in which it runs is fixed"
         if self._contexts[number].is_gpu:
             return f"there is no vector code for {self._contexts[number]}"
@@ -223,13 +223,8 @@ class Candidates:
         slow = kernels.SLOW.intersection(step.op for step in found.form.instructions)
         if slow:
             return f"{min(slow)} is faster by itself"
-        arrays = [np.empty(*spec) for spec in self.specs(found)]
-        views = [*found.views, *[None] * len(found.outputs)]
-        viewed = [
-            array if view is None else view.of(array) for array, view in zip(arrays, views, strict=True)
-        ]
         try:
-            vector.compiled(found.form, dtype).check(viewed)
+            vector.compiled(found.form, dtype).check(vector.lying(self.specs(found), found.views))
         except vector.NoVectorCodeError as error:
             return str(error)
         return None

@@ -27,7 +27,7 @@ from operad.operator import (
 )
 from operad_fusion.merging import Merged
 from operad_fusion.views import InPlace
-from operad_sdk.vector import CompiledForm, compiled
+from operad_sdk.vector import CompiledForm, compiled, lying
 from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays
 
 Specs = tuple[tuple[Shape, DType], ...]
@@ -90,7 +90,7 @@ class Fused(Composite):
         ]
         self.compiled: Final[CompiledForm] = compiled(merged.form, dtype)
         self._whole, self._in_place, self._neighbours = whole, in_place, neighbours
-        arrays = self._viewed([np.empty(*spec) for spec in specs])
+        arrays = lying(specs, self.views)
         self.viewed_specs: Final = [(each.shape, each.dtype) for each in arrays]
         self._shares = sorted(self.compiled.shares(self.compiled.walk(arrays)))
 

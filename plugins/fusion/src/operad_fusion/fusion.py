@@ -65,6 +65,7 @@ class _Fusion:
         self._candidates = self._found.by_node
         self._clusters = Clusters.of_graph(graph)
         self._sizes: dict[int, int] = {}
+        self._kinds: dict[int, Hashable] = {}
         found = [
             (number, each) for number, each in enumerate(self._candidates) if isinstance(each, Candidate)
         ]
@@ -73,11 +74,13 @@ class _Fusion:
 
     def merge(self) -> None:
         """Find the clusters."""
+        ids = self._graph.node_ids
         for number, node in enumerate(self._graph.nodes):
             if isinstance(self._candidates[number], str):
                 continue
-            for entry in node.inputs:
-                self._try(self._graph.node_ids[entry.node], number)
+            for source, _ in node.inputs:
+                if not isinstance(self._candidates[ids[source]], str):
+                    self._try(ids[source], number)
 
     def with_repeated(self) -> tuple[Graph, Facts] | None:
         """The graph in which backward computes again what it can, and its facts; None: as it is."""
@@ -91,30 +94,48 @@ class _Fusion:
 
     def _kind(self, number: int) -> Hashable:
         """Properties that all nodes of a cluster have in common, with what they compute again, too."""
-        candidate, attrs = self._of(number), self._graph.nodes[number].attrs
-        told = attrs.get("__ctx_group__"), attrs.get("__force_mirroring__")
-        return candidate.space, candidate.dtype, self._contexts[number], told
+        found = self._kinds.get(number)
+        if found is None:
+            candidate, attrs = self._of(number), self._graph.nodes[number].attrs
+            told = attrs.get("__ctx_group__"), attrs.get("__force_mirroring__")
+            found = self._kinds[number] = (candidate.space, candidate.dtype, self._contexts[number], told)
+        return found
 
     def _try(self, source: int, node: int) -> None:
         """Merge the clusters of a node and of one that it reads, if that may be."""
         one, other = self._clusters.find(source), self._clusters.find(node)
-        if one == other or self._obstacle(source, node) is not None:
+        if one == other or self._difference(source, node) is not None:
+            return
+        if (one in self._with_rows or other in self._with_rows) and self._obstacle(source, node) is not None:
             return
         size = self._size(one) + self._size(other)
+        if not self._clusters.merge(one, other):
+            return
         if one in self._with_rows or other in self._with_rows:
             self._with_rows |= {one, other}  # whichever stands for both
         if one in self._uneven or other in self._uneven:
             self._uneven |= {one, other}
-        self._clusters.merge(one, other)
         self._sizes[self._clusters.find(node)] = size
 
     def _obstacle(self, source: int, node: int) -> str | None:
         """Why the clusters of a node and of one that it reads may not be one; None where they may."""
-        one, other = self._clusters.find(source), self._clusters.find(node)
         for number in (source, node):
             candidate = self._candidates[number]
             if isinstance(candidate, str):
                 return candidate
+        if (reason := self._difference(source, node)) is not None:
+            return reason
+        one, other = self._clusters.find(source), self._clusters.find(node)
+        if not self._clusters.can_merge(one, other):
+            return "a node between them would wait for what waits for it"
+        if one in self._with_rows or other in self._with_rows:
+            nodes = sorted([*self._clusters.members(one), *self._clusters.members(other)])
+            return self._found.obstacle_to_code(self._merged(nodes), self._of(source).dtype)
+        return None
+
+    def _difference(self, source: int, node: int) -> str | None:
+        """Why two candidates, of which one reads the other, may not be in a cluster; None where they may."""
+        one, other = self._clusters.find(source), self._clusters.find(node)
         if (source < self._end) != (node < self._end):
             return "one is of forward and the other of backward, which may not run"
         if self._kind(source) != self._kind(node):
@@ -123,11 +144,6 @@ class _Fusion:
             return f"together they have more than {MOST_INSTRUCTIONS} instructions"
         if not self._fit(one, other):
             return "one is read by the other in another way than element by element"
-        if not self._clusters.can_merge(one, other):
-            return "a node between them would wait for what waits for it"
-        if one in self._with_rows or other in self._with_rows:
-            nodes = sorted([*self._clusters.members(one), *self._clusters.members(other)])
-            return self._found.obstacle_to_code(self._merged(nodes), self._of(source).dtype)
         return None
 
     def _of(self, number: int) -> Candidate:

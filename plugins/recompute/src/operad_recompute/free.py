@@ -44,8 +44,13 @@ def freely(values: Values, facts: Facts) -> Outcome | None:
         return None
     # A plan holds all that is kept when backward begins; only one that is no smaller has to be compared.
     before: int | None = None
+    tried: list[list[Stretch]] = []
     for peak in (None, values.kept_bytes // 2, values.kept_bytes // 4):
-        found = outcome(values, facts, chosen if peak is None else rules.stretches(peak))
+        choice = chosen if peak is None else rules.stretches(peak)
+        if choice in tried:
+            continue
+        tried.append(choice)
+        found = outcome(values, facts, choice)
         if forced or found.planned_bytes < values.kept_bytes:
             return found
         before = planned_bytes(values.graph, facts) if before is None else before

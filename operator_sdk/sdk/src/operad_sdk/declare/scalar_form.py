@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
 from itertools import chain, count
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -28,6 +29,7 @@ from operad_sdk.declare.recorded import (
     recorded,
 )
 from operad_sdk.differentiate import FORM, TraceError, form_of, merged
+from operad_sdk.differentiate.lengths import told_apart
 from operad_sdk.differentiate.numbers import NumberTrace
 
 if TYPE_CHECKING:
@@ -50,6 +52,9 @@ _MOST_ELEMENTS: Final = 1 << 22
 _MAX_FORMS: Final = 4096
 """Signatures of one operator whose forms are kept, as many as `compiled` keeps: a check has a thousand."""
 
+_MOST_BEGUN: Final = 16
+"""Traces of one operator that are kept until the forms of both modes are there."""
+
 MODES: Final = "what it computes depends on the mode"
 
 F = TypeVar("F")
@@ -70,11 +75,40 @@ def scalar_form(
         cache: By signature, in which lengths do not count, but for 1, those that parameters say, and for
             which are equal.
     """
+    about = (part, *prop.get_params().items())
 
     def find(fixed: frozenset[int]) -> ScalarForm | str:
+        # A trace with lengths that all differ serves all patterns of equal ones, if it holds there.
+        apart = _apart(prop, in_shapes, fixed)
+        found, is_told = kept(prop, ("apart", *about), apart, in_types, cache, partial(find_apart, apart))
+        holds = not is_told and (isinstance(found, ScalarForm) or found == MODES)
+        if holds or _pattern(apart, fixed) == _pattern(in_shapes, fixed):
+            return found
         return traced_form(prop, part, in_shapes, in_types, fixed)[0]
 
-    return kept(prop, (part, *prop.get_params().items()), in_shapes, in_types, cache, find)
+    def find_apart(shapes: list[Shape], fixed: frozenset[int]) -> tuple[ScalarForm | str, bool]:
+        token = told_apart.set([])
+        try:
+            return traced_form(prop, part, shapes, in_types, fixed)[0], bool(told_apart.get())
+        finally:
+            told_apart.reset(token)
+
+    return kept(prop, about, in_shapes, in_types, cache, find)
+
+
+def _apart(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[int]) -> list[Shape]:
+    """Shapes of which no two axes are as long as one another unless they have to be; else the same ones."""
+    found: list[Shape] = []
+    fresh = count(max((1, *chain.from_iterable(in_shapes))) + 1)
+    try:
+        for number, shape in enumerate(in_shapes):
+            left = [None] * (len(in_shapes) - number)
+            known = prop.infer_shape([*found, *left])[0][number] or (None,) * len(shape)
+            given = [n if n == 1 or n in fixed else own for n, own in zip(shape, known, strict=True)]
+            found.append(tuple([next(fresh) if n is None else n for n in given]))
+        return found if prop.infer_shape(found)[0] == found else [*in_shapes]
+    except (OperadError, ValueError):
+        return [*in_shapes]
 
 
 def in_mode(prop: OperatorProperty, is_train: bool) -> OperatorProperty:
@@ -171,20 +205,20 @@ def traced_form(
         if is_typed and any(_ITSELF in bound.slots for bound in functions_of(prop, (part,))):
             raise TraceError("it reads `self`, where its `scalar` is another number")
         pairs = _lengths(prop, in_shapes, fixed)
-        found = []
+        found: list[tuple[ScalarForm, Shape]] = []
         # Modes count where a function asks for them, or outputs and states are not written in both.
         slots = {slot for bound in functions_of(prop, (part,)) for slot in bound.slots}
         asks = slots & OF_MODE or prop.train_only_outputs or prop.list_auxiliary_states()
         modes = [(0, is_train) for is_train in (prop.traced_modes if asks else prop.traced_modes[:1])]
         for which, is_train in (*modes, (1, modes[0][1])):
+            if which and any(one != found[0][0] for one, _ in found):
+                raise TraceError(MODES)
             given = numbers_of() if numbers_of is not None else None
             traces += [given.trace] if given is not None else []
             found.append(
                 _traced(prop, part, _renumbered(in_shapes, pairs, which, fixed), in_types, is_train, given)
             )
         (first, space), (second, other) = found[0], found[-1]
-        if any(one != first for one, _ in found[:-1]):
-            raise TraceError(MODES)
         if len({repr((list(trace.inputs), trace.questions)) for trace in traces}) > 1:
             raise TraceError("what it does with run-time parameters depends on the mode or on lengths")
         return merged(first, second, (space, other)), traces[0] if traces else None
@@ -229,10 +263,23 @@ def _traced(
     numbers: TracedNumbers | None,
 ) -> tuple[ScalarForm, Shape]:
     """The form for some lengths, and its iteration space."""
+    # Where the mode counts, the forms of both begin with the traces that showed it.
+    begun: dict[Any, tuple[tuple[ScalarForm, Shape], list[str]]] = prop._forms.setdefault("begun", {})
+    about = (part, *prop.get_params().items(), *shapes, *in_types, is_train, prop.epoch)
+    notes = told_apart.get(None) if numbers is None else None
+    if notes is not None and about in begun:
+        found, noted = begun[about]
+        notes += noted
+        return found
     inputs, results = recorded(prop, (part,), shapes, in_types, is_train, FORM, numbers)
     if numbers is not None:
         inputs += [(f"{text} as {dtype}", cell) for (text, dtype), cell in numbers.trace.inputs.items()]
-    return form_of(f"{prop.name}.{part}", inputs, results)
+    found = form_of(f"{prop.name}.{part}", inputs, results)
+    if notes is not None:
+        if len(begun) >= _MOST_BEGUN:
+            begun.clear()
+        begun[about] = found, [*notes]
+    return found
 
 
 def _renumbered(

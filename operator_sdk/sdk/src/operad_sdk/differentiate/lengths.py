@@ -6,9 +6,14 @@ What a signature knows is answered: which axes have length 1, and which are as l
 
 from __future__ import annotations
 
-from typing import Any, final
+from contextvars import ContextVar
+from typing import Any, Final, final
 
 from operad_sdk.differentiate.errors import refusal
+
+told_apart: Final[ContextVar[list[str]]] = ContextVar("told_apart")
+"""Notes of a trace in which lengths were told apart that differ: where they are equal, it may not hold.
+Floats and plain arrays that a function makes of lengths, and compares, are not followed."""
 
 
 class Length(int):
@@ -42,33 +47,39 @@ class Length(int):
 
     # Never the hash of an equal int: no key of a cache is compared with it.
     def __hash__(self) -> int:
-        return hash((Length, int(self)))
+        return hash((Length, int.__int__(self)))
 
     def __add__(self, other: Any) -> Any:
-        return _derived(int(self).__add__(other))
+        return _derived(int.__add__(self, other))
 
     def __sub__(self, other: Any) -> Any:
         if type(other) is int and other == 0:  # as numpy.arange asks
             return self
-        return _derived(int(self).__sub__(other))
+        return _derived(int.__sub__(self, other))
 
     def __rsub__(self, other: Any) -> Any:
-        return _derived(int(self).__rsub__(other))
+        return _derived(int.__rsub__(self, other))
 
     def __mul__(self, other: Any) -> Any:
-        return _derived(int(self).__mul__(other))
+        return _derived(int.__mul__(self, other))
 
     def __floordiv__(self, other: Any) -> Any:
-        return _derived(int(self).__floordiv__(other))
+        return _derived(int.__floordiv__(self, other))
 
     def __mod__(self, other: Any) -> Any:
-        return _derived(int(self).__mod__(other))
+        return _derived(int.__mod__(self, other))
 
     def __radd__(self, other: Any) -> Any:
         return self + other
 
     def __rmul__(self, other: Any) -> Any:
         return self * other
+
+
+def note_apart(what: str) -> None:
+    """Note that a length was told from another, or became a number that is not followed."""
+    if (notes := told_apart.get(None)) is not None:
+        notes.append(what)
 
 
 def _derived(number: Any) -> Any:
@@ -81,13 +92,14 @@ class Size(Length):
     __slots__ = ()
 
     def __mul__(self, other: Any) -> Any:
-        if isinstance(other, int) and int(other) > 0 and (type(other) is int or isinstance(other, Size)):
-            return Size(int(self) * int(other))
+        is_size = type(other) is int or isinstance(other, Size)
+        if is_size and int.__gt__(other, 0):
+            return Size(int.__mul__(self, other))
         return super().__mul__(other)
 
     def _compared(self, other: Any, name: str) -> Any:
-        if int(self) <= 1 or (type(other) is int and _is_same_above_one(name, other)):
-            return getattr(int, name)(int(self), other)
+        if int.__le__(self, 1) or (type(other) is int and _is_same_above_one(name, other)):
+            return getattr(int, name)(self, other)
         return super()._compared(other, name)
 
 
@@ -97,9 +109,15 @@ class AxisLength(Size):
 
     __slots__ = ()
 
+    def __int__(self) -> int:
+        note_apart("int")
+        return super().__int__()
+
     def _compared(self, other: Any, name: str) -> Any:
         if isinstance(other, AxisLength):
-            one, two = int(self), int(other)
+            one, two = int.__int__(self), int.__int__(other)
+            if one != two and 1 not in (one, two):
+                note_apart(name)
             if name in ("__eq__", "__ne__") or one == two or 1 in (one, two):
                 return getattr(int, name)(one, two)
         return super()._compared(other, name)

@@ -40,7 +40,7 @@ from operad.first_use import import_module
 from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
 from operad_sdk.differentiate.errors import calling_line, refusal
-from operad_sdk.differentiate.lengths import AxisLength, Size
+from operad_sdk.differentiate.lengths import AxisLength, Size, note_apart
 from operad_sdk.differentiate.numbers import CallNumber, as_inputs
 from operad_sdk.sums import blocked_sum
 
@@ -378,6 +378,7 @@ class Traced(NDArrayOperatorsMixin):
         return
 
     def __len__(self) -> int:
+        note_apart("len")
         return len(plain(self))
 
     def __iter__(self) -> Iterator[Any]:

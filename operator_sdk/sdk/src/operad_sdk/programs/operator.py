@@ -117,6 +117,9 @@ class ProgramOperator(Operator):
     Args:
         parts: `forward`, or the gradients that one function computes.
         call: Property, context, shapes and types, with which kernels are made.
+
+    Raises:
+        TraceError: There is no program for these shapes.
     """
 
     def __init__(self, parts: Sequence[str], *call: Any) -> None:
@@ -134,7 +137,7 @@ class ProgramOperator(Operator):
             found = program_of(self._call, self._parts, is_train, always)
             if not isinstance(found, str):
                 return found
-        raise AssertionError(found)
+        raise TraceError(found)
 
     def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The outputs, and states that change."""

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate, starmap
+from math import prod
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from operad.dtypes import DType
+from operad.operator import Shape
+from operad_sdk.form_kernels import View
 from operad_sdk.vector.primitives import NoVectorCodeError
 
 Strides = tuple[int, ...]
@@ -28,18 +34,68 @@ class Axes(NamedTuple):
     strides: Sequence[Strides]
 
 
-def strides_over(view: NDArray[Any], space: Sequence[int]) -> Strides:
-    """Steps in bytes along the axes of the space; 0 where the array has one element for all."""
-    padded = (1,) * (len(space) - view.ndim) + view.shape
-    given = (0,) * (len(space) - view.ndim) + view.strides
-    for own, length in zip(padded, space, strict=True):
-        if own not in (1, length):
+class Lying(NamedTuple):
+    """Shape, steps in bytes and type of an array, of which no more is asked before there is one."""
+
+    shape: Shape
+    strides: Strides
+    dtype: DType
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+
+def contiguous(shape: Shape, dtype: DType) -> Lying:
+    """An array in one piece, its last axis innermost."""
+    steps = accumulate(
+        reversed(shape[1:]), lambda step, length: step * max(1, length), initial=dtype.itemsize
+    )
+    return Lying(shape, tuple(steps)[::-1] if shape else (), dtype)
+
+
+def lying(specs: Sequence[tuple[Shape, DType]], views: Sequence[View | None] = ()) -> list[Lying]:
+    """Arrays in one piece, of the first of which views are taken."""
+    found = list(starmap(contiguous, specs))
+    for number, view in enumerate(views):
+        if view is not None:
+            found[number] = Lying(view.shape, view.strides, found[number].dtype)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def own_axes(axes: tuple[int | None, ...] | None, ndim: int, rank: int) -> list[int | None]:
+    """For each axis of a space of some rank the axis of an array that runs along it; None where none does."""
+    every = range(rank - ndim, rank) if axes is None else axes
+    own = {axis: position for position, axis in enumerate(every) if axis is not None}
+    return [own.get(axis) for axis in range(rank)]
+
+
+def strides_over(array: Lying | NDArray[Any], own: Sequence[int | None], space: Sequence[int]) -> Strides:
+    """Steps in bytes along the axes of the space; 0 where the array has one element for all.
+
+    Args:
+        own: The array's axes along those of the space.
+    """
+    shape, steps, found = array.shape, array.strides, list[int]()
+    for axis, length in zip(own, space, strict=True):
+        count = 1 if axis is None else shape[axis]
+        if axis is None or count == 1:
+            found.append(0)
+        elif count == length:
+            # Without elements there is not even one for all, which each row would read.
+            found.append(steps[axis] or (0 if count else array.itemsize))
+        else:
             raise NoVectorCodeError(
-                f"an array of shape {view.shape} has no elements for a space of {tuple(space)}"
+                f"an array of shape {shape} has no elements for a space of {tuple(space)}"
             )
-    # Without elements there is not even one for all, which each row would read.
-    steps = [step or (0 if own else view.itemsize) for own, step in zip(padded, given, strict=True)]
-    return tuple([0 if own == 1 else step for own, step in zip(padded, steps, strict=True)])
+    return tuple(found)
 
 
 def collapsed(

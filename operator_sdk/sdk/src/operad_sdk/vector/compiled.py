@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad.dtypes import DType
-from operad.operator import ScalarForm, Shape, placed
+from operad.operator import ScalarForm, Shape
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.accesses import Pattern
-from operad_sdk.vector.axes import Axes, collapsed, strides_over
+from operad_sdk.vector.axes import Axes, Lying, collapsed, lying, own_axes, strides_over
 from operad_sdk.vector.bounds import words_address
 from operad_sdk.vector.counted import positions, with_positions
 from operad_sdk.vector.exact_products import with_exact_products_fused
@@ -33,6 +33,8 @@ from operad_sdk.vector.machine import host
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.stages import REDUCTIONS
 from operad_sdk.vector.writer import LANES
+
+Arrayed = Lying | NDArray[Any]
 
 _SINGLE: Final = np.dtype(np.float32)
 _DOUBLE_BYTES: Final = 8
@@ -108,6 +110,10 @@ class CompiledForm:
         self._given = len(self._expanded.inputs)
         self._axes = [step.axes for step in self._expanded.instructions[: self._given]]
         self._axes += [result.axes for result in form.results]
+        count, steps, read = len(form.inputs), self._expanded.instructions, {*form.inputs_read}
+        ends = [steps[r.position] for r in self._expanded.results]
+        self._types = [self.dtype if x.kind == "real" else np.dtype(x.kind) for x in (*steps[:count], *ends)]
+        self._is_used = [name in read for name in form.inputs]
         self._texts: dict[Pattern, KernelText] = {}
         self._kernels: dict[Pattern, Kernel] = {}
         self._layouts: dict[Any, TableLayout] = {}
@@ -122,7 +128,7 @@ class CompiledForm:
         """Names of these instructions."""
         return frozenset(step.op for step in self._expanded.instructions)
 
-    def check(self, arrays: Sequence[NDArray[Any]]) -> None:
+    def check(self, arrays: Sequence[Arrayed]) -> None:
         """Raise unless there is a kernel for such arrays that is worth it; nothing is compiled.
 
         Raises:
@@ -187,35 +193,26 @@ class CompiledForm:
         arrays = [*inputs, *results]
         return BoundKernel(self.layout(arrays), arrays)
 
-    def walk(self, arrays: Sequence[NDArray[Any]]) -> Walk:
+    def walk(self, arrays: Sequence[Arrayed]) -> Walk:
         """Preparation of a kernel for arrays, but for machine code.
 
         Raises:
             NoVectorCodeError: There is none.
         """
         count = len(self.form.inputs)
-        steps = self._expanded.instructions
-        kinds = [step.kind for step in steps[:count]] + [
-            steps[r.position].kind for r in self._expanded.results
-        ]
-        for array, kind, name in zip(arrays, kinds, self._names(), strict=True):
-            expected = self.dtype if kind == "real" else np.dtype(kind)
+        for array, expected, name in zip(arrays, self._types, self._names(), strict=True):
             if array.dtype != expected:
                 raise NoVectorCodeError(f"{name} is {array.dtype}, and the kernel was made for {expected}")
-        read = set(self.form.inputs_read)
-        shapes = {
-            name: array.shape for name, array in zip(self.form.inputs, arrays, strict=False) if name in read
-        }
-        shapes |= {
-            one.name: array.shape for one, array in zip(self.form.results, arrays[count:], strict=True)
-        }
+        named = zip(self.form.inputs, arrays, self._is_used, strict=False)
+        shapes = {name: array.shape for name, array, is_used in named if is_used}
+        shapes |= {one.name: a.shape for one, a in zip(self.form.results, arrays[count:], strict=True)}
         space = self.form.space(shapes)
         rank = len(space)
         counted = [positions(space, axis) for axis in self._counted]
         arrays = [*arrays[:count], *counted, *arrays[count:]]
-        is_used = [name in read for name in self.form.inputs] + [True] * (len(arrays) - count)
+        is_used = [*self._is_used, *[True] * (len(arrays) - count)]
         strides = [
-            strides_over(placed(array, axes, rank), space) if used else (0,) * rank
+            strides_over(array, own_axes(axes, len(array.shape), rank), space) if used else (0,) * rank
             for array, axes, used in zip(arrays, self._axes, is_used, strict=True)
         ]
         axes = collapsed(space, strides, self._given, [axis % rank for axis in self._reduced])
@@ -236,7 +233,7 @@ class CompiledForm:
             self._check_results(text, axes)
         return Walk(pattern, text, space, axes, counted)
 
-    def _pattern(self, arrays: Sequence[NDArray[Any]], axes: Axes) -> Pattern:
+    def _pattern(self, arrays: Sequence[Arrayed], axes: Axes) -> Pattern:
         depth, runs = len(axes.outer), len(axes.runs)
         sizes = [array.itemsize for array in arrays]
         columns = tuple(
@@ -342,7 +339,7 @@ def walk_of(kernel: CompiledForm, specs: tuple[tuple[Shape, DType], ...]) -> Wal
     Raises:
         NoVectorCodeError: There is no kernel for them.
     """
-    return kernel.walk([np.empty(*spec) for spec in specs])
+    return kernel.walk(lying(specs))
 
 
 def _along(step: int, itemsize: int, columns: int, differs: bool) -> str:

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import lru_cache
 from math import prod
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, TypeVar, final
 
 import numpy as np
 
+from operad.config import settings
 from operad.dtypes import DType
+from operad.errors import TraceError
 from operad.first_use import import_module
 from operad.operator import (
     FORWARD,
@@ -23,6 +25,7 @@ from operad.operator import (
     CallTemplate,
     Cost,
     KernelCall,
+    KernelFactory,
     OpContext,
     Operator,
     OpReq,
@@ -30,9 +33,11 @@ from operad.operator import (
     as_cost,
     assign,
     is_known,
+    rates,
 )
 from operad_sdk.declare.recorded import functions_of
 from operad_sdk.declare.scalar_form import MODES, in_mode
+from operad_sdk.declare.size_classes import of_class
 from operad_sdk.differentiate.errors import NoForm
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
 from operad_sdk.vector.addresses import overlaps, span
@@ -48,6 +53,8 @@ from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.signature import Signature, form_of
 from operad_sdk.vector.stages import REDUCTIONS
 
+R = TypeVar("R")
+
 _SINGLE: Final = np.dtype(np.float32)
 _HALF: Final = np.dtype(np.float16)
 _TYPES: Final = ((_SINGLE,), (np.dtype(np.float64),), (_HALF,), (_HALF, _SINGLE))
@@ -59,6 +66,8 @@ _OF_PICKS: Final = frozenset(
     ]
 )  # fmt: skip
 """Instructions of a row's element by its label, for which a kernel reads the row and NumPy the element."""
+_MOST_DECIDED: Final = 4096
+"""Decisions of one operator that are kept."""
 _LOOPS_OF_US: Final = 2000.0
 """Operations of a loop that take a microsecond."""
 _OF_TWO_THREADS: Final = 1.4
@@ -83,6 +92,29 @@ def reason_for(
         return OF_GRAPH
     if not parts or not all(map(prod, (*call.in_shapes, *call.out_shapes))):
         return "there is nothing to compute"
+    if size is None:
+        return _decided(parts, call, size, returned)
+    return _of_class(_decided, parts, call, min(size, ELEMENTS_FROM_SIZE), returned)
+
+
+def _of_class(ask: Callable[..., R], parts: Sequence[str], call: KernelCall, *args: Any) -> R:
+    """Answer about some parts for the class of a call's sizes, asked once while constants are the same."""
+    prop, now = call.prop, (settings(), rates())
+    shapes = of_class(prop, call.in_shapes)
+    about = (*prop.get_params().items(), prop.epoch, prop.traced_modes, call.ctx, call.is_train, call.threads)
+    key = (ask, parts, *about, *shapes, *call.in_types, *args)
+    known: dict[Any, tuple[Any, R]] = prop._forms.setdefault("decided", {})
+    before = known.get(key)
+    if before is None or before[0] != now:
+        if len(known) >= _MOST_DECIDED:
+            known.clear()
+        stands = KernelCall(prop, call.ctx, shapes, call.in_types, call.is_train, call.threads)
+        before = known[key] = now, ask(parts, stands, *args)
+    return before[1]
+
+
+def _decided(parts: Sequence[str], call: KernelCall, size: int | None, returned: bool) -> str | None:
+    """The same for shapes that stand for a class, of a call that has something to compute."""
     found = _forms_or_program(parts, call)
     if not isinstance(found, str):
         return _reason_against_forms(found, call, size, returned)
@@ -220,6 +252,10 @@ def _programs() -> Any:
 
 def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
     """Cost of some parts by their forms, in training, which takes longer; or by a program."""
+    return _of_class(_cost, parts, call)
+
+
+def _cost(parts: Sequence[str], call: KernelCall) -> Cost:
     found = _forms_or_program(parts, call)
     if not isinstance(found, str):
         return found[0].cost
@@ -232,7 +268,7 @@ def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
 
 def explained(parts: Sequence[str], call: KernelCall) -> str:
     """The steps of a program, in words; nothing where parts have forms."""
-    if not isinstance(_forms_or_program(parts, call), str):
+    if _of_class(_have_forms, parts, call):
         return ""
     found: str = _programs().explained(parts, call)
     return found
@@ -240,23 +276,31 @@ def explained(parts: Sequence[str], call: KernelCall) -> str:
 
 def scratch_bytes_of(parts: Sequence[str], call: KernelCall) -> int:
     """Memory of a program between its steps; none where parts have forms."""
-    if not isinstance(_forms_or_program(parts, call), str):
+    if _of_class(_have_forms, parts, call):
         return 0
     found: int = _programs().scratch_bytes_of(parts, call)
     return found
 
 
+def _have_forms(parts: Sequence[str], call: KernelCall) -> bool:
+    return not isinstance(_forms_or_program(parts, call), str)
+
+
 def operator_of(parts: Sequence[str], *call: Any) -> Operator:
     """The operator that computes some parts by their forms, or by a program where one has none.
 
-    Where there are no forms for these values of run-time parameters, the functions do.
+    Where there are no forms for these values of run-time parameters, or no program for these lengths, the
+    functions do.
     """
     about = KernelCall(*call)
+    own: KernelFactory = type(about.prop).kernels[0].factory
     if about.prop.params.run_time and reason_for(parts, about) is not None:
-        own: Operator = type(about.prop).kernels[0].factory(*call)
-        return own
-    if isinstance(_forms_or_program(parts, about), str):
-        made: Operator = _programs().ProgramOperator(parts, *call)
+        return own(*call)
+    if not _of_class(_have_forms, parts, about):
+        try:
+            made: Operator = _programs().ProgramOperator(parts, *call)
+        except TraceError:  # of these lengths alone: it was decided for a class of them
+            return own(*call)
         return made
     modes = _of_modes(parts, about)
     if len(modes) > 1:
