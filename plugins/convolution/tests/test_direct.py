@@ -22,6 +22,7 @@ from operad_convolution.direct.tiles import (
     across_tile,
     forward_tile,
     heads_of,
+    is_by_rows,
     pixels_of,
     rows_seen,
     weight_tile,
@@ -345,3 +346,18 @@ def test_a_layer_in_vector_code_is_the_layer(operator, monkeypatch):
     for some, others in zip(found[:half], found[half:], strict=True):
         for one, other in zip(some, others, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("held", [32, 8])
+def test_many_taps_of_tiles_with_several_vectors_are_written_out_row_by_row(held, monkeypatch):
+    monkeypatch.setattr(direct_tiles, "host", lambda: SimpleNamespace(vectors_held=held))
+
+    def tap_rows(rows, columns):
+        pad = rows // 2, columns // 2
+        sizes = (16, 16, 1, (64, 64), (64, 64), (rows, columns), (1, 1), (1, 1), pad)
+        tile, *_ = forward_tile(forward(*sizes), LANES[4])
+        return tile.vectors > 1, is_by_rows(tile, rows * columns)
+
+    assert tap_rows(3, 3) == (held == 32, False)
+    assert tap_rows(5, 5) == (held == 32, held == 32)
+    assert tap_rows(1, 13) == (False, False)

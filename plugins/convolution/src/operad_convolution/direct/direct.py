@@ -22,9 +22,9 @@ from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.direct.sums_text import SumsText
 from operad_convolution.direct.tables import SumsTable, SumsUnit, TapRows, WeightTable
 from operad_convolution.direct.tiles import (
-    WRITTEN_OUT,
     forward_tile,
     heads_of,
+    is_by_rows,
     offsets,
     rows_seen,
     weight_tile,
@@ -66,8 +66,7 @@ class Forward(ForwardProgram):
         taps, seen = correlation.taps, [rows_seen(correlation, each) for each in tiles]
         rows = len({tap.row for tap in taps})
         share = sum(ends.end - ends.first for ends in seen) / (rows * len(tiles))
-        is_apart = share < _ROWS_PAY or (len(taps) > WRITTEN_OUT and tile.vectors > 1)
-        self._tap_rows = rows if is_apart else 0
+        self._tap_rows = rows if share < _ROWS_PAY or is_by_rows(tile, len(taps)) else 0
         rest, apart, is_copied = filters % tile.filters, correlation.stride[1], not correlation.is_inside
         kernel = _forward_kernel(
             dtype.name, tile, rest, len(taps), self._tap_rows, apart, has_bias, is_copied

@@ -32,8 +32,8 @@ _BASES: Final = 6
 """Addresses of pixels that stay in registers."""
 _ADDRESS: Final = 0.3
 """Cost of loading the address of a number that one vector is multiplied by, in products of vectors."""
-WRITTEN_OUT: Final = 11
-"""Taps in the body of a loop up to which LLVM keeps tiles of several vectors in registers."""
+_WRITTEN_OUT: Final = 11
+"""Taps in the body of a loop up to which LLVM keeps tiles of several vectors in 32 registers."""
 PIXELS_ALONE: Final = 16
 """Pixels of an output up to which a kernel has each pixel's products written out."""
 SEEN_PAYS: Final = 0.9
@@ -81,13 +81,22 @@ def forward_tile(correlation: Correlation, lanes: int) -> tuple[Tile, list[list[
     pixels, share = pixels_of(correlation.out, lanes)
     filters = correlation.filters // correlation.groups
     vectors = -(-len(pixels.places) // pixels.runs)
-    # More taps than that are written out row by row.
-    most = 20, 6 if len({tap.column for tap in correlation.taps}) <= WRITTEN_OUT else 1
+    columns_of_taps = len({tap.column for tap in correlation.taps})
+    most = 20, 1 if _is_wide() and columns_of_taps > _WRITTEN_OUT else 6
     (rows, columns), worth = _best(filters, vectors, most, lambda i, j: _by_numbers(j, i, pixels.runs))
     tile = Tile(rows, columns, pixels.runs, pixels.used)
     per = tile.vectors * tile.runs
     places = pixels.places + [pixels.places[-1]] * (-len(pixels.places) % per)
     return tile, [places[i : i + per] for i in range(0, len(places), per)], share * worth
+
+
+def is_by_rows(tile: Tile, taps: int) -> bool:
+    """Return whether so many taps are too many for the body of one loop, and are written out row by row."""
+    return _is_wide() and tile.vectors > 1 and taps > _WRITTEN_OUT
+
+
+def _is_wide() -> bool:
+    return host().vectors_held == max(_SUMS)
 
 
 def rows_seen(correlation: Correlation, places: list[tuple[int, int]]) -> TapRows:
@@ -135,7 +144,7 @@ def _by_numbers(vectors: int, numbers: int, runs: int) -> float:
     One vector leaves a number to the product's own instruction, so each product loads one. Several load it
     once; where registers are few, LLVM loads it long before.
     """
-    if vectors > 1 and host().vectors_held == max(_SUMS):
+    if vectors > 1 and _is_wide():
         return _HIDDEN[runs] * vectors + _NUMBER * numbers
     return _LOADS[runs] * vectors + 0.1 * numbers + 0.08 * (vectors - 1) * vectors * numbers
 
@@ -222,7 +231,7 @@ def across_tile(
     def load_cost(rows: int, columns: int) -> float:
         return _by_numbers(rows, columns, 1) + _ADDRESS * columns * (rows == 1 and columns > _BASES)
 
-    most = 3 if taps <= WRITTEN_OUT else 1, 16
+    most = 1 if _is_wide() and taps > _WRITTEN_OUT else 3, 16
     tile, worth = _best(vectors, numbers, most, load_cost, least)
     return AcrossTile(*tile), worth * filters / (vectors * lanes) * products / (products + _MOVING)
 
