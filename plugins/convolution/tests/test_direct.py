@@ -22,6 +22,7 @@ from operad_convolution.direct.tiles import (
     across_tile,
     forward_tile,
     heads_of,
+    is_by_rows,
     pixels_of,
     rows_seen,
     weight_tile,
@@ -73,7 +74,13 @@ def test_few_pixels_leave_out_what_lies_beside_the_image(seed, dtype, monkeypatc
         monkeypatch.setattr(layer, name, make)
     rng, left_out = np.random.default_rng(seed), []
     given = direct_tiles.products_seen
-    monkeypatch.setattr(across, "products_seen", lambda each: left_out.append(given(each)) or left_out[-1])
+
+    def noted(each):
+        left_out.append(given(each))
+        return left_out[-1]
+
+    for module in (across, direct_tiles):
+        monkeypatch.setattr(module, "products_seen", noted)
     kernel, stride = ([int(n) for n in rng.integers(2, 5, 2)], [int(n) for n in rng.integers(1, 3, 2)])
     size = [int(n) for n in rng.integers(2, 5, 2) * stride]
     fixed = {"kernel": kernel, "stride": stride, "size": size, "pad": (1, 1), "dilate": (1, 1)}
@@ -111,7 +118,7 @@ def test_windows_that_see_nothing_of_the_image(kind, dtype, monkeypatch):
 
 @pytest.mark.parametrize(
     ("kernel", "channels", "whole"),
-    [((4, 4), 3, True), ((2, 2), 4, True), ((2, 2), 5, False), ((3, 3), 4, False), ((2, 4), 2, True)],
+    [((4, 4), 3, False), ((2, 2), 4, True), ((2, 2), 5, False), ((3, 3), 4, True), ((2, 4), 2, True)],
 )
 def test_weights_of_few_pixels_in_blocks_of_whole_channels_or_not(kernel, channels, whole, monkeypatch):
     monkeypatch.setattr(layer, "weight_program", AcrossWeightGradient)
@@ -339,3 +346,18 @@ def test_a_layer_in_vector_code_is_the_layer(operator, monkeypatch):
     for some, others in zip(found[:half], found[half:], strict=True):
         for one, other in zip(some, others, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("held", [32, 8])
+def test_many_taps_of_tiles_with_several_vectors_are_written_out_row_by_row(held, monkeypatch):
+    monkeypatch.setattr(direct_tiles, "host", lambda: SimpleNamespace(vectors_held=held))
+
+    def tap_rows(rows, columns):
+        pad = rows // 2, columns // 2
+        sizes = (16, 16, 1, (64, 64), (64, 64), (rows, columns), (1, 1), (1, 1), pad)
+        tile, *_ = forward_tile(forward(*sizes), LANES[4])
+        return tile.vectors > 1, is_by_rows(tile, rows * columns)
+
+    assert tap_rows(3, 3) == (held == 32, False)
+    assert tap_rows(5, 5) == (held == 32, held == 32)
+    assert tap_rows(1, 13) == (False, False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Final
 
 from operad_pooling.examples import PARAMS, pooled_shapes
 from operad_pooling.fold import divisor, fold_max, fold_sum, spread, spread_to_first
-from operad_pooling.pairs import pool_pairs, spread_pairs
-from operad_pooling.vector_pairs import IN_VECTORS, pool_in_vectors, spread_in_vectors
+from operad_pooling.places import pool_with_places, spread_places
+from operad_pooling.vector_places import IN_VECTORS, pool_in_vectors, spread_in_vectors
 from operad_pooling.windows import Axis
 from operad_sdk import (
     Array,
@@ -27,6 +28,8 @@ from operad_sdk import (
     param,
 )
 
+_MOST_PLACES: Final = 49
+"""Elements of a window up to which its maximum has a place: windows of 7 x 7."""
 _LAYOUTS: Final = ("NCW", "NCHW", "NCDHW", "NWC", "NHWC", "NDHWC")
 _SIZES: Final = {
     "valid": "(S + 2*pad - kernel)//stride + 1",
@@ -67,8 +70,8 @@ class Pooling(OperatorProperty):
         data: (N, C, ...) with as many further axes as kernel has elements; (N, ..., C) if `layout` says so.
         output: (N, C, ...), along each axis (size + 2 pad - kernel) / stride + 1, rounded down (`valid`)
             or up (`full`), or size / stride rounded up (`same`); 1 with `global_pool`.
-        places (hidden): As output, for maxima of 2 x 2 elements side by side, without padding, channels
-            first, `valid`: in a byte which element of a window is its maximum.
+        places (hidden): As output, for maxima of windows of up to 49 elements along one or two axes,
+            channels first: in a byte which element of a window is its maximum.
 
     Example:
         >>> import operad as od
@@ -133,10 +136,9 @@ class Pooling(OperatorProperty):
 
     @property
     def has_places(self) -> bool:
-        """Return whether it gives maxima of two whole pairs of elements, one below the other."""
-        is_plain = not (self.global_pool or self.is_channels_last or any(self.pad))
-        is_pairs = self.kernel == (2, 2) and self.stride == (2, 2) and self.pooling_convention == "valid"
-        return self.pool_type == "max" and is_plain and is_pairs
+        """Return whether it gives maxima of windows of few elements, along one or two axes."""
+        is_plain = not (self.global_pool or self.is_channels_last) and 1 <= len(self.kernel) <= 2
+        return self.pool_type == "max" and is_plain and prod(self.kernel) <= _MOST_PLACES
 
     def spec(self) -> str:
         """One line of the shape language, which depends on the convention and the layout."""
@@ -182,7 +184,7 @@ class Pooling(OperatorProperty):
         """Fold all windows."""
         xp, axes = op_ctx.xp, self.axes(data.shape, output.shape)
         if places is not None:
-            pool_pairs(xp, data, output, places)
+            pool_with_places(xp, data, axes, output, places)
             return
         if _is_max(self):
             fold_max(xp, data, axes, output)
@@ -194,9 +196,10 @@ class Pooling(OperatorProperty):
             (xp.sqrt if self.p_value == 2 else xp.cbrt)(output, out=output)
 
     @gradient("data", when=_has_places)
-    def pairs_gradient(self, op_ctx: OpContext, output_grad: Array, places: Array, data_grad: Array) -> None:
+    def places_gradient(self, op_ctx: OpContext, output_grad: Array, places: Array, data_grad: Array) -> None:
         """`dy/dx = 1` for the first largest element of each window, else 0."""
-        spread_pairs(op_ctx.xp, output_grad, places, data_grad)
+        axes = self.axes(data_grad.shape, output_grad.shape)
+        spread_places(op_ctx.xp, output_grad, places, axes, data_grad)
 
     @gradient("data", when=_is_other_max)
     def max_gradient(

@@ -21,7 +21,7 @@ from operad_convolution.direct.packing import Block, Order
 from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.direct.sums_text import AcrossSumsText
 from operad_convolution.direct.tables import AcrossSumsTable, AcrossSumsUnit, AcrossWeightTable, TileOutput
-from operad_convolution.direct.tiles import Seen, across_tile, offsets, products_seen
+from operad_convolution.direct.tiles import Seen, across_forward_tile, across_tile, offsets, products_seen
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, words_address
 
 
@@ -55,8 +55,7 @@ class AcrossForward(ForwardProgram):
         filters, taps = correlation.filters // correlation.groups, len(correlation.taps)
         rows, columns = correlation.out
         places = [(row, column) for row in range(rows) for column in range(columns)]
-        tile, _ = across_tile(filters, len(places), 1, lanes)
-        seen = products_seen(correlation) if tile.numbers == len(places) else None
+        tile, seen, _ = across_forward_tile(correlation, 1, lanes)
         apart, is_copied = correlation.stride[1], not correlation.is_inside
         kernel = _forward_kernel(dtype.name, tile, taps, apart, has_bias, is_copied, seen)
         per, count = tile.numbers, len(places)

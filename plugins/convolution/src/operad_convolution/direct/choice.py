@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,10 @@ from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.direct import Forward, WeightGradient
 from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.direct.tiles import (
+    across_forward_tile,
     across_tile,
     forward_tile,
     heads_of,
-    products_seen,
-    share_seen,
     weight_tile,
 )
 from operad_sdk.vector import LANES
@@ -29,10 +28,7 @@ def forward_program(correlation: Correlation, dtype: np.dtype[Any], has_bias: bo
     if pixels * dtype.itemsize % 1024 == 0:
         products /= 4  # the filters of a pixel share few lines of a cache
     *_, along = forward_tile(correlation, lanes)
-    tile, across = across_tile(correlation.filters // correlation.groups, pixels, products, lanes)
-    if tile.numbers == pixels:  # else the kernel leaves nothing out
-        share = share_seen(products_seen(correlation), correlation)
-        across = across / share if share else inf  # no pixel sees anything: there is only the bias to write
+    *_, across = across_forward_tile(correlation, products, lanes)
     return (Forward if along >= across else AcrossForward)(correlation, dtype, has_bias)
 
 

@@ -21,7 +21,14 @@ from operad_convolution.direct.packing import Block, Order
 from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.direct.sums_text import SumsText
 from operad_convolution.direct.tables import SumsTable, SumsUnit, TapRows, WeightTable
-from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, rows_seen, weight_tile
+from operad_convolution.direct.tiles import (
+    forward_tile,
+    heads_of,
+    is_by_rows,
+    offsets,
+    rows_seen,
+    weight_tile,
+)
 from operad_convolution.direct.weight_text import WeightText
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, words_address
 
@@ -59,7 +66,7 @@ class Forward(ForwardProgram):
         taps, seen = correlation.taps, [rows_seen(correlation, each) for each in tiles]
         rows = len({tap.row for tap in taps})
         share = sum(ends.end - ends.first for ends in seen) / (rows * len(tiles))
-        self._tap_rows = rows if share < _ROWS_PAY else 0
+        self._tap_rows = rows if share < _ROWS_PAY or is_by_rows(tile, len(taps)) else 0
         rest, apart, is_copied = filters % tile.filters, correlation.stride[1], not correlation.is_inside
         kernel = _forward_kernel(
             dtype.name, tile, rest, len(taps), self._tap_rows, apart, has_bias, is_copied

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, prod
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,16 +20,26 @@ _SUMS: Final = {32: (8, 20), 8: (4, 6)}
 
 With more, LLVM keeps some in memory: on AVX2 tiles of 16 sums take more than twice the time of those of 6.
 """
-_WORTH: Final = {1: 1.0, 2: 0.97, 4: 0.8}
+_WORTH: Final = {1: 1.0, 2: 0.99, 4: 0.8}
 """Share of the speed that is left where a vector is loaded in so many pieces, if nothing hides that."""
 _LOADS: Final = {1: 1.0, 2: 1.6, 4: 2.4}
 """Cost of a vector that is loaded in so many pieces, in products of vectors."""
+_HIDDEN: Final = {1: 0.125, 2: 0.25, 4: 2.4}
+"""The same where 32 registers hold a tile, and products hide its loads; four pieces need shuffles."""
+_NUMBER: Final = 0.05
+"""Cost of a number that several vectors share there."""
+_BASES: Final = 6
+"""Addresses of pixels that stay in registers."""
+_ADDRESS: Final = 0.3
+"""Cost of loading the address of a number that one vector is multiplied by, in products of vectors."""
+_WRITTEN_OUT: Final = 11
+"""Taps in the body of a loop up to which LLVM keeps tiles of several vectors in 32 registers."""
 PIXELS_ALONE: Final = 16
 """Pixels of an output up to which a kernel has each pixel's products written out."""
 SEEN_PAYS: Final = 0.9
 """Share of products inside the image up to which leaving out the others pays."""
 Seen = tuple[tuple[int, ...], ...]
-_MOVING: Final = 40
+_MOVING: Final = 20
 """Cost, in products, of bringing a number to where the filters of a pixel lie side by side, or back."""
 
 
@@ -70,11 +81,22 @@ def forward_tile(correlation: Correlation, lanes: int) -> tuple[Tile, list[list[
     pixels, share = pixels_of(correlation.out, lanes)
     filters = correlation.filters // correlation.groups
     vectors = -(-len(pixels.places) // pixels.runs)
-    (rows, columns), worth = _best(filters, vectors, (20, 6), lambda i, j: _by_numbers(j, i, pixels.runs))
+    columns_of_taps = len({tap.column for tap in correlation.taps})
+    most = 20, 1 if _is_wide() and columns_of_taps > _WRITTEN_OUT else 6
+    (rows, columns), worth = _best(filters, vectors, most, lambda i, j: _by_numbers(j, i, pixels.runs))
     tile = Tile(rows, columns, pixels.runs, pixels.used)
     per = tile.vectors * tile.runs
     places = pixels.places + [pixels.places[-1]] * (-len(pixels.places) % per)
     return tile, [places[i : i + per] for i in range(0, len(places), per)], share * worth
+
+
+def is_by_rows(tile: Tile, taps: int) -> bool:
+    """Return whether so many taps are too many for the body of one loop, and are written out row by row."""
+    return _is_wide() and tile.vectors > 1 and taps > _WRITTEN_OUT
+
+
+def _is_wide() -> bool:
+    return host().vectors_held == max(_SUMS)
 
 
 def rows_seen(correlation: Correlation, places: list[tuple[int, int]]) -> TapRows:
@@ -119,9 +141,11 @@ def share_seen(seen: Seen | None, correlation: Correlation) -> float:
 def _by_numbers(vectors: int, numbers: int, runs: int) -> float:
     """Cost of the loads of a tile of vectors that are multiplied by numbers, which all lanes share.
 
-    One vector leaves a number to the product's own instruction; for several it is loaded before, and LLVM
-    loads it long before.
+    One vector leaves a number to the product's own instruction, so each product loads one. Several load it
+    once; where registers are few, LLVM loads it long before.
     """
+    if vectors > 1 and _is_wide():
+        return _HIDDEN[runs] * vectors + _NUMBER * numbers
     return _LOADS[runs] * vectors + 0.1 * numbers + 0.08 * (vectors - 1) * vectors * numbers
 
 
@@ -131,7 +155,7 @@ def _by_vectors(rows: int, columns: int) -> float:
 
 
 def _best(
-    rows: int, columns: int, most: tuple[int, int], load_cost: Callable[[int, int], float]
+    rows: int, columns: int, most: tuple[int, int], load_cost: Callable[[int, int], float], least: int = 1
 ) -> tuple[tuple[int, int], float]:
     """Rows and columns of sums that a tile should have, and the share of the speed that it should reach.
 
@@ -140,6 +164,7 @@ def _best(
             smaller one.
         most: Rows and columns of a tile.
         load_cost: Cost of loading the factors of so many rows and columns, in products of vectors.
+        least: Columns of a tile, at least.
     """
     enough, limit = _SUMS[host().vectors_held]
 
@@ -148,8 +173,9 @@ def _best(
         useful = rows * columns / (-(-rows // tile[0]) * -(-columns // tile[1]) * sums)
         return useful * min(1.0, sums / enough) * sums / (sums + load_cost(*tile))
 
-    choices = [(i, j) for i in range(1, min(rows, most[0]) + 1) for j in range(1, min(columns, most[1]) + 1)]
-    best = max([each for each in choices if each[0] * each[1] <= limit], key=worth)
+    heights, widths = range(1, min(rows, most[0]) + 1), range(least, min(columns, most[1]) + 1)
+    choices = [(i, j) for i in heights for j in widths if i * j <= limit]
+    best = max(choices, key=worth)
     return best, worth(best)
 
 
@@ -190,15 +216,40 @@ def weight_tile(filters: int, positions: int, heads: Heads, lanes: int) -> tuple
     return Tile(rows, columns, heads.runs, lanes // heads.runs), share * worth
 
 
-def across_tile(filters: int, numbers: int, products: float, lanes: int) -> tuple[AcrossTile, float]:
+def across_tile(
+    filters: int, numbers: int, products: float, lanes: int, taps: int = 1, least: int = 1
+) -> tuple[AcrossTile, float]:
     """Vectors of filters and pixels, or positions, that are summed at once, and the share of the speed.
 
     Args:
         products: How many products are added up while a number of the output's, or of its gradient, is moved.
+        taps: In the body of the loop.
+        least: Numbers of a tile.
     """
     vectors = -(-filters // lanes)
-    tile, worth = _best(vectors, numbers, (3, 16), lambda i, j: _by_numbers(i, j, 1))
+
+    def load_cost(rows: int, columns: int) -> float:
+        return _by_numbers(rows, columns, 1) + _ADDRESS * columns * (rows == 1 and columns > _BASES)
+
+    most = 1 if _is_wide() and taps > _WRITTEN_OUT else 3, 16
+    tile, worth = _best(vectors, numbers, most, load_cost, least)
     return AcrossTile(*tile), worth * filters / (vectors * lanes) * products / (products + _MOVING)
+
+
+def across_forward_tile(
+    correlation: Correlation, products: float, lanes: int
+) -> tuple[AcrossTile, Seen | None, float]:
+    """The tile, what each pixel sees where the rest is left out, and the share of the speed."""
+    filters, taps = correlation.filters // correlation.groups, len(correlation.taps)
+    pixels, seen = prod(correlation.out), products_seen(correlation)
+    tile, worth = across_tile(filters, pixels, products, lanes, taps)
+    if seen is None or pixels > _SUMS[host().vectors_held][1]:
+        return tile, None, worth
+    # One tile has all pixels.
+    alone, own = across_tile(filters, pixels, products, lanes, taps, pixels)
+    share = share_seen(seen, correlation)
+    own = own / share if share else inf  # no pixel sees anything: there is only the bias to write
+    return (alone, seen, own) if own >= worth else (tile, None, worth)
 
 
 def offsets(places: list[tuple[int, int]], row: int, column: int, size: int) -> NDArray[np.int64]:
