@@ -1,4 +1,4 @@
-"""Processor time of the checks of each operator, and of the first red check of each wrong operator of the zoo.
+"""Processor time of the checks of each operator, and of the first red check of wrong ones of the zoo.
 
     python -m tests.benchmarks.check_times FILE [operators | zoo] [NAME ...]
 
@@ -15,9 +15,12 @@ import resource
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Final
+
+from tools.zoo import AUDIT, WITHOUT
 
 _THREADS: Final = ("OPERAD_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _FOLDERS: Final = ("reported", "circumstances", "weighed", "strangers")
@@ -27,7 +30,7 @@ _LIMIT_S: Final = 300
 
 def main(file: str, kind: str = "operators", *names: str) -> None:
     """Measure what the file lacks, and print the summary."""
-    import operad_check.running.runner  # noqa: F401, PLC0415 - what every process would import
+    import operad_check.running.runner  # noqa: F401 - what every process would import
 
     path = Path(file)
     for name, check in _operators() if kind == "operators" else _zoo():
@@ -52,38 +55,50 @@ def summary(found: list[dict[str, Any]]) -> str:
         checks.update(row["checks"])
     slowest = sorted(found, key=lambda row: -row["seconds"])[:_SLOWEST]
     share = {id: f"{100 * spent / sum(seconds):.0f} %" for id, spent in checks.most_common(_SLOWEST)}
-    return "\n".join([
-        f"{len(found)}: median {median(seconds):.2f} s, nine of ten at most {quantiles(seconds, n=10)[-1]:.2f} s, "
-        f"all {sum(seconds):.0f} s",
-        ", ".join(f"{row['name']} {row['seconds']:.1f} s" for row in slowest),
-        ", ".join(f"{id} {part}" for id, part in share.items()),
-    ])  # fmt: skip
+    most = quantiles(seconds, n=10)[-1]
+    return "\n".join(
+        [
+            f"{len(found)}: median {median(seconds):.2f} s, nine of ten at most {most:.2f} s",
+            f"all {sum(seconds):.0f} s",
+            ", ".join(f"{row['name']} {row['seconds']:.1f} s" for row in slowest),
+            ", ".join(f"{id} {part}" for id, part in share.items()),
+        ]
+    )
 
 
 Check = Callable[[Callable[[Any], None]], Any]
 """Checks an operator, and calls what it is given with each outcome."""
 
 
+def _all(operator: str, told: Callable[[Any], None]) -> None:
+    from operad_check import check_operator
+
+    check_operator(operator, progress=told)
+
+
+def _until_red(operator: Any, ids: list[str], told: Callable[[Any], None]) -> None:
+    from operad_check import check_operator
+
+    check_operator(operator, checks=ids, progress=told, until_red=True)
+
+
 def _operators() -> Iterator[tuple[str, Check]]:
-    from operad import registry  # noqa: PLC0415 - beside the harness
-    from operad_check import check_operator  # noqa: PLC0415
+    from operad import registry
 
     for name in sorted(registry.list_operators(aliases=False)):
-        yield name, lambda told, name=name: check_operator(name, progress=told)
+        yield name, partial(_all, name)
 
 
 def _zoo() -> Iterator[tuple[str, Check]]:
-    from operad_check import check_operator  # noqa: PLC0415
-    from operator_sdk.check.tests.zoo.fault import Fault  # noqa: PLC0415
-    from operator_sdk.check.tests.zoo.folders import inhabitants  # noqa: PLC0415
+    from operad_check.register import all_checks
+    from operator_sdk.check.tests.zoo.fault import Fault
+    from operator_sdk.check.tests.zoo.folders import inhabitants
 
+    ids = [id for id in all_checks() if id not in {*WITHOUT, AUDIT}]
     for folder in _FOLDERS:
         for one in inhabitants(folder):
             if isinstance(one, Fault):
-                yield (
-                    f"{folder}/{one.operator.name}",
-                    lambda told, one=one: check_operator(one.operator, progress=told, until_red=True),
-                )
+                yield f"{folder}/{one.operator.name}", partial(_until_red, one.operator, ids)
 
 
 def _apart(check: Check) -> dict[str, Any]:
@@ -111,7 +126,7 @@ def _measured(check: Check) -> dict[str, Any]:
 
     def told(outcome: Any) -> None:
         now = _spent()
-        checks[outcome.check_id] = round(now - last[0], 4)
+        checks[outcome.check_id] = checks.get(outcome.check_id, 0.0) + now - last[0]
         last[0] = now
         if outcome.red_id or outcome.traceback:
             red.append(outcome.red_id or outcome.check_id)

@@ -126,8 +126,8 @@ def _minutes(found: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     for name, rows_found in found.items():
         taken[BACKENDS[name]] += sum(row["seconds"] for row in rows_found)
     for library, seconds in taken.items():
-        yield f"The functions of {_TITLES[library]}'s arrays take {seconds / 60:.0f} minutes of processor time."
-    yield "Those of the two run beside one another."
+        yield f"Functions of {_TITLES[library]}'s arrays take {seconds / 60:.0f} minutes of processor time."
+    yield "\nThose of the two run beside one another."
 
 
 def _with(found: list[dict[str, Any]], verdict: str) -> int:
