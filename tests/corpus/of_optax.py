@@ -44,7 +44,7 @@ TABLE: Final[dict[str, tuple[object, ...]]] = {
     "cosine_distance": ("optax.losses.cosine_distance(a, b, epsilon=1e-3)", _ROWS),
     "integer_cross_entropy": ("optax.losses.softmax_cross_entropy_with_integer_labels(x, t)", _LABELED, _LABELS),
     **{name: (f"optax.losses.{name}(x, t)", _LABELED, _LABELS) for name in ("multiclass_hinge_loss", "multiclass_perceptron_loss")},
-    "multiclass_sparsemax": ("jax.vmap(optax.losses.multiclass_sparsemax_loss)(x, t)", _LABELED, _LABELS),
+    "multiclass_sparsemax": ("optax.losses.multiclass_sparsemax_loss(x, t)", _LABELED, _LABELS),
     "ranking_softmax": ("optax.losses.ranking_softmax_loss(a, b)", "a:(N, D), b:(N, D) -> y:(); N >= 1, D >= 1", _SHARES),
     "smooth_labels": ("optax.losses.smooth_labels(x, 0.1)", "x:(N, D) -> y:(N, D); D >= 1"),
     "dice_loss": ("optax.losses.binary_dice_loss(a, b)", "a:(N, D), b:(N, D) -> y:(N); N >= 1, D >= 1", _BITS),

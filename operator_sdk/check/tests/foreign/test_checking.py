@@ -225,17 +225,20 @@ def test_a_line_of_lists_conditions_or_states_is_refused(line):
         check_numpy("x * 2", line, checks=["F201"])
 
 
-@pytest.mark.parametrize(("types", "asked"), [({"float16": "float32"}, []), ({}, ["F201"])])
-def test_more_digits_than_half_precision_are_declared_or_asked_for(types, asked):
+@pytest.mark.parametrize("wide", ["float32", "float64"])
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_more_digits_than_the_arguments_have_are_declared_or_asked_for(wide, is_declared):
+    types = {name: wide for name in ("float16", "float32") if name != wide}
     report = check_numpy(
-        lambda x: np.sum(x, -1, np.result_type(x, "f4")),
+        lambda x: np.sum(x, -1, np.result_type(x, wide)),
         "x:(N, D) -> y:(N)",
         lambda head, x: np.broadcast_to(head[:, None], x.shape).astype(x.dtype),
-        contract=Contract(result_types=[ResultTypes(types)] if types else ()),
+        contract=Contract(result_types=[ResultTypes(types)] if is_declared else ()),
         checks=["F201", "F202", "F207", "D601", "D602", "D603", "B301"],
     )
-    assert (report.red_ids, report.undeclared_ids) == ([], asked)
-    assert not asked or 'result_types=[ResultTypes({"float16": "float32"})]' in failure(report, "F201").fix
+    asked = {id for id in report.undeclared_ids if f'": "{wide}"}})]' in failure(report, id).fix}
+    assert (report.red_ids, asked, set(report.undeclared_ids)) == ([], asked, asked)
+    assert ("F201" in asked) != is_declared
 
 
 def test_a_function_that_is_for_some_types_is_tried_on_these_alone():

@@ -190,6 +190,8 @@ def calls(trials: Sequence[Trial]) -> Evidence:
         after = trial.forward(operator=trial.new_operator()).outputs
         when = f"after {_LOOKS * _CALLS} calls on other values"
         expect_reproduced(trial, trial.outputs, after, outputs, when, cases=[trial.case])
+    if growth >= _CALLS * _LEAST_BLOCKS and usable[0].subject.forget is not None:
+        growth = _growth_by_calls(usable, _CALLS, sys.getallocatedblocks, forgets=True)
     if growth < _CALLS * _LEAST_BLOCKS:
         return len(usable)
     # what the interpreter keeps for itself grows more and more slowly, and what a library does is left out

@@ -221,9 +221,9 @@ class ForeignOperator(Operator):
 
 
 def _misfit(words: str, expected: DType, found: DType | None) -> ShapeError:
-    """The error where a result does not fit its line; more digits than half precision may be meant."""
-    if expected == np.float16 and found is not None and found.kind == "f":
-        types = f'[ResultTypes({{"float16": "{found}"}})]'
+    """The error where a result does not fit its line; more digits than the arguments have may be meant."""
+    if found is not None and found.kind == expected.kind == "f" and found.itemsize > expected.itemsize:
+        types = f'[ResultTypes({{"{expected}": "{found}"}})]'
         return UndeclaredError(words, Declaration("result_types", types))
     return ShapeError(words)
 
