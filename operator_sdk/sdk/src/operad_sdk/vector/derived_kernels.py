@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from functools import lru_cache
 from math import prod
 from typing import Any, Final, NamedTuple, TypeVar, final
 
 import numpy as np
 
 from operad.config import settings
-from operad.dtypes import DType
 from operad.errors import TraceError
 from operad.first_use import import_module
 from operad.operator import (
@@ -29,28 +27,26 @@ from operad.operator import (
     OpContext,
     Operator,
     OpReq,
-    ScalarForm,
     as_cost,
     assign,
     is_known,
     rates,
 )
 from operad_sdk.declare.recorded import functions_of
-from operad_sdk.declare.scalar_form import MODES, in_mode
+from operad_sdk.declare.scalar_form import MODES
 from operad_sdk.declare.size_classes import of_class
 from operad_sdk.differentiate.errors import NoForm
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
 from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.by_mode import ByMode
-from operad_sdk.vector.compiled import CompiledForm, compiled, walk_of
-from operad_sdk.vector.cost_rule import Estimates, estimates
+from operad_sdk.vector.call_forms import CallForms, forms_of, in_both
+from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.form_calls import PART_ELEMENTS, run_form
 from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays, pooled
-from operad_sdk.vector.joined import Joined, Specs, joined_kernel
+from operad_sdk.vector.joined import Specs
 from operad_sdk.vector.machine import reason_against
-from operad_sdk.vector.primitives import NoVectorCodeError
-from operad_sdk.vector.signature import Signature, form_of
+from operad_sdk.vector.signature import form_of
 from operad_sdk.vector.stages import REDUCTIONS
 
 R = TypeVar("R")
@@ -127,76 +123,12 @@ def _decided(parts: Sequence[str], call: KernelCall, size: int | None, returned:
     return against if against is None or isinstance(against, NoForm) else found
 
 
-class _Forms(NamedTuple):
-    """The forms of some parts in one mode, or in both, each with its arrays."""
-
-    forms: list[ScalarForm]
-    signatures: list[Signature]
-
-    @property
-    def cost(self) -> Cost:
-        """Instructions of the elements, and one pass over the arrays of each kernel."""
-        if self.whole is not None:
-            return cost_of_arrays(*self.whole)
-        whole = Cost()
-        for form, signature in zip(self.forms, self.signatures, strict=True):
-            whole = whole.plus(cost_of_arrays(compiled(form, signature.dtype), signature.specs))
-        return whole
-
-    @property
-    def operations(self) -> set[str]:
-        """Names of the instructions."""
-        return {step.op for form in self.forms for step in form.instructions}
-
-    @property
-    def whole(self) -> Joined | None:
-        """All forms as one; None where there is one alone, or none can be."""
-        specs = tuple(one.specs for one in self.signatures)
-        return joined_kernel(tuple(self.forms), specs, self.signatures[0].dtype) if len(specs) > 1 else None
-
-    def estimates(self, returned: bool) -> Estimates:
-        """Times of both ways."""
-        both = Estimates()
-        if self.whole is not None:
-            return estimates(*self.whole, returned)
-        for form, own in zip(self.forms, self.signatures, strict=True):
-            both = both.plus(estimates(compiled(form, own.dtype), own.specs, returned))
-        return both
-
-
-def _forms_of(parts: Sequence[str], call: KernelCall) -> list[_Forms] | str:
-    """The forms of some parts, in each mode; or why a part has none, or its form no kernel."""
-    found = _forms_in(call, parts)
-    if isinstance(found, _Forms):
-        return [found]
-    if found != MODES:
-        return found
-    both = [_forms_in(one, parts) for one in _in_both(call)]
-    reason = next((one for one in both if isinstance(one, str)), None)
-    return [one for one in both if isinstance(one, _Forms)] if reason is None else reason
-
-
-def _forms_in(call: KernelCall, parts: Sequence[str]) -> _Forms | str:
-    """The forms of some parts in the modes of a call."""
-    forms, signatures = [], []
-    for part in parts:
-        form, _ = form_of(call, part)
-        if isinstance(form, str):
-            return form
-        signature = Signature(call, part, form)
-        if (reason := _obstacle(form, signature.dtype, signature.specs)) is not None:
-            return reason
-        forms.append(form)
-        signatures.append(signature)
-    return _Forms(forms, signatures)
-
-
-def _forms_or_program(parts: Sequence[str], call: KernelCall) -> list[_Forms] | str:
+def _forms_or_program(parts: Sequence[str], call: KernelCall) -> list[CallForms] | str:
     """The forms of some parts, or why a program computes them: they have none, or it reads arrays less often.
 
     Gradients that no kernel computes together read all they have in common once each.
     """
-    found = _forms_of(parts, call)
+    found = forms_of(parts, call)
     is_small = max(map(prod, call.in_shapes)) < ELEMENTS_FROM_SIZE
     if isinstance(found, str) or len(parts) == 1 or is_small or call.prop.params.run_time:
         return found
@@ -210,7 +142,7 @@ def _forms_or_program(parts: Sequence[str], call: KernelCall) -> list[_Forms] | 
 
 
 def _reason_against_forms(
-    found: Sequence[_Forms], call: KernelCall, size: int | None, returned: bool
+    found: Sequence[CallForms], call: KernelCall, size: int | None, returned: bool
 ) -> str | None:
     """Reason why the kernels of forms, which all parts have, are not worth it in any mode."""
     if size is None:
@@ -222,7 +154,7 @@ def _reason_against_forms(
     return reasons[0] if all(reasons) else None
 
 
-def _reason_against_form(one: _Forms, call: KernelCall, returned: bool) -> str | None:
+def _reason_against_form(one: CallForms, call: KernelCall, returned: bool) -> str | None:
     """Reason why NumPy's own calls are left where they are in one mode."""
     both, ops = one.estimates(returned), one.operations
     picks, moves = "sum" in ops and "position" in ops and ops <= _OF_PICKS, ops <= {"input", "constant"}
@@ -233,16 +165,6 @@ def _reason_against_form(one: _Forms, call: KernelCall, returned: bool) -> str |
         both = both._replace(vector_us=both.vector_us / _OF_TWO_THREADS)
     if not both.favour_vectors:
         return f"NumPy's own calls are faster: {both.numpy_us:.3g} us and {both.vector_us:.3g} us, estimated"
-    return None
-
-
-@lru_cache(maxsize=4096)
-def _obstacle(form: ScalarForm, dtype: DType, specs: Specs) -> str | None:
-    """Why there is no vector code; None where there is."""
-    try:
-        walk_of(compiled(form, dtype), specs)
-    except NoVectorCodeError as error:
-        return str(error)
     return None
 
 
@@ -312,7 +234,7 @@ def _operators_by_mode(
     parts: Sequence[str], call: KernelCall, modes: Sequence[KernelCall]
 ) -> Iterator[Operator]:
     """An operator for each mode: a kernel, or the functions where only the other mode is worth one."""
-    found = _forms_of(parts, call)
+    found = forms_of(parts, call)
     assert not isinstance(found, str)
     returned = any(bound.returned for bound in functions_of(call.prop, parts))
     reasons = [_reason_against_form(one, call, returned) for one in found]
@@ -329,14 +251,8 @@ def _of_modes(parts: Sequence[str], call: KernelCall) -> tuple[KernelCall, ...]:
     for part in parts:
         form, _ = form_of(call, part)
         if isinstance(form, str) and form == MODES:
-            return _in_both(call)
+            return in_both(call)
     return (call,)
-
-
-def _in_both(call: KernelCall) -> tuple[KernelCall, KernelCall]:
-    """The call in training and in prediction."""
-    given = call.ctx, call.in_shapes, call.in_types
-    return KernelCall(in_mode(call.prop, True), *given), KernelCall(in_mode(call.prop, False), *given)
 
 
 class _Together(NamedTuple):
@@ -353,7 +269,7 @@ class _Together(NamedTuple):
 
 
 def _together(parts: Sequence[str], call: KernelCall) -> _Together | None:
-    found = _forms_of(parts, call)
+    found = forms_of(parts, call)
     assert not isinstance(found, str)
     forms, signatures = found[0]
     whole = found[0].whole
