@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from operad.engine.budget import blas_limits
@@ -54,6 +54,7 @@ def test_prefixes_of_parts_are_those_of_the_whole(axis) -> None:
         np.testing.assert_array_equal(blocked_cumsum(layout, axis), want)
 
 
+@example([26, 30, 35, 37], 37, False, "float32")
 @given(
     st.lists(st.integers(1, 40), min_size=1, max_size=4),
     st.integers(0, 2**32 - 1),
@@ -63,7 +64,8 @@ def test_prefixes_of_parts_are_those_of_the_whole(axis) -> None:
 def test_shape_type_and_layout_are_those_of_numpy(lengths, seed, keepdims, dtype) -> None:
     random = np.random.default_rng(seed)
     lengths[random.integers(len(lengths))] *= 7
-    x = random.integers(0, 9, lengths).astype(dtype).transpose(random.permutation(len(lengths)))
+    # Around 0, so that no sum of some of them needs more than 24 bits: NumPy's of 28 million is 12 off.
+    x = random.integers(-4, 5, lengths).astype(dtype).transpose(random.permutation(len(lengths)))
     x = x[tuple(slice(None, None, int(random.choice([1, -1, 2]))) for _ in lengths)]
     axes = tuple(np.flatnonzero(random.integers(0, 2, x.ndim)) - random.integers(0, 2) * x.ndim)
     axis = tuple(int(one) for one in axes) or None

@@ -21,16 +21,26 @@ def interpolated(data: Array, grid: Array) -> Array:
     return np.einsum("nchw,nijh,nijw->ncij", data, tent_y, tent_x)
 
 
-def check_image(operator: str, shape: Any) -> None:
-    """Refuse an image that has no pixel to sample."""
-    if shape is not None and 0 in shape[2:]:
-        raise ShapeError(
-            f"{operator}: data has shape {shape}, expected at least one pixel: height or width is 0"
-        )
+class Sampled(OperatorProperty):
+    """Base class of operators that take images between their pixels."""
+
+    accepts = "floating"
+    compute_dtype = "float32"
+    element_cost = 30
+
+    def infer_shape(self, in_shapes: Any) -> Any:
+        """Infer shapes from the shape line, where there is something to sample."""
+        inferred = super().infer_shape(in_shapes)
+        shape = inferred[0][0]
+        if shape is not None and 0 in shape[2:]:
+            raise ShapeError(
+                f"{self.name}: data has shape {shape}, expected at least one pixel: height or width is 0"
+            )
+        return inferred
 
 
 @operator("BilinearSampler")
-class BilinearSampler(OperatorProperty):
+class BilinearSampler(Sampled):
     """The image at the points of a grid, interpolated between pixels; beyond its edges it is 0.
 
     On a pixel the gradient of the grid is that towards larger coordinates.
@@ -52,18 +62,9 @@ class BilinearSampler(OperatorProperty):
 
     cudnn_off = CUDNN_OFF
     spec = "data:(N, C, H, W), grid:(N, 2, I, J) -> output:(N, C, I, J)"
-    accepts = "floating"
-    compute_dtype = "float32"
-    element_cost = 30
     contract: ClassVar = Contract(
         reference=interpolated, inputs={"data": Real(-2.0, 2.0), "grid": Real(-1.5, 1.5)}
     )
-
-    def infer_shape(self, in_shapes: Any) -> Any:
-        """Infer shapes from the shape line, where there is something to sample."""
-        inferred = super().infer_shape(in_shapes)
-        check_image(self.name, inferred[0][0])
-        return inferred
 
     def forward(data: Array, grid: Array, output: Array) -> None:
         """Image by image."""

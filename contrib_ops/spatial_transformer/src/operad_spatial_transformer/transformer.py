@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, Real, Shape, operator, param
+from operad_sdk import Array, Contract, Real, Shape, operator, param
 from operad_spatial_transformer.bilinear import grid_gradient, image_gradient, sample
 from operad_spatial_transformer.grid import TARGET, affine_base, affine_gradient, affine_grid, check_target
-from operad_spatial_transformer.sampler import CUDNN_OFF, check_image, interpolated
+from operad_spatial_transformer.sampler import CUDNN_OFF, Sampled, interpolated
 
 
 def _reference(data: Array, loc: Array, target_shape: Shape) -> Array:
@@ -21,7 +21,7 @@ def _reference(data: Array, loc: Array, target_shape: Shape) -> Array:
 
 
 @operator("SpatialTransformer")
-class SpatialTransformer(OperatorProperty):
+class SpatialTransformer(Sampled):
     """The image under an affine map: `BilinearSampler` of the data with `GridGenerator` of `loc`.
 
     After Jaderberg et al., "Spatial transformer networks", 2015.
@@ -49,9 +49,6 @@ class SpatialTransformer(OperatorProperty):
     sampler_type = param(str, choices=("bilinear",), doc="Interpolation between pixels.")
     cudnn_off = CUDNN_OFF
     spec = "data:(N, C, H, W), loc:(N, 6) -> output:(N, C, *target_shape), hidden grid:(N, 2, *target_shape)"
-    accepts = "floating"
-    compute_dtype = "float32"
-    element_cost = 30
     contract: ClassVar = Contract(
         reference=_reference,
         inputs={"data": Real(-2.0, 2.0), "loc": Real(-2.0, 2.0)},
@@ -61,12 +58,6 @@ class SpatialTransformer(OperatorProperty):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         check_target(self.name, self.target_shape)
-
-    def infer_shape(self, in_shapes: Any) -> Any:
-        """Infer shapes from the shape line, where there is something to sample."""
-        inferred = super().infer_shape(in_shapes)
-        check_image(self.name, inferred[0][0])
-        return inferred
 
     def forward(
         op_ctx: Any, data: Array, loc: Array, target_shape: Shape, output: Array, grid: Array

@@ -106,14 +106,8 @@ class SyncBatchNorm(BatchNorm):
             1, momentum, epsilon, center, scale, use_global_stats, beta_initializer, gamma_initializer,
             running_mean_initializer, running_variance_initializer, in_channels, **kwargs,
         )  # fmt: skip
-        self._kwargs = {
-            "eps": epsilon,
-            "momentum": momentum,
-            "fix_gamma": not scale,
-            "use_global_stats": use_global_stats,
-            "ndev": num_devices or max(1, od.num_gpus()),
-            "key": self.prefix,
-        }
+        del self._kwargs["axis"]
+        self._kwargs |= {"ndev": num_devices or max(1, od.num_gpus()), "key": self.prefix}
 
     def hybrid_forward(
         self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
