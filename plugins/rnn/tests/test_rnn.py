@@ -10,13 +10,12 @@ import pytest
 import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
 from operad_check.testing import check_forward, gradient_check
-from operad_rnn import vector_steps, ways
-from operad_rnn.network import _CELLS
+from operad_rnn import setup, vector_steps, ways
 from operad_rnn.reference import unrolled
 from operad_rnn.rnn import RNN
-from operad_rnn.ways import LOOPS
 from operad_sdk import OpContext, multiplication
-from operad_sdk.vector import reason_against
+from operad_sdk.vector import KeptLoops, reason_against, run_steps
+from operad_sdk.vector.settings import is_checked
 
 MODES = ("rnn_relu", "rnn_tanh", "lstm", "gru")
 ARRANGEMENTS = [
@@ -72,24 +71,6 @@ def test_outputs_are_those_of_the_unrolled_network_and_gradients_are_theirs(
     params, arrays = network(mode, state_outputs=True, **arrangement)
     check_forward(RNN, arrays, by_steps(params, arrays), **params)
     gradient_check(RNN, arrays, **params)
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    "arrangement", [p for p in COMPILED if not p.values[0]["use_sequence_length"]], ids=str
-)
-def test_compiled_loops_over_all_steps_compute_the_same(
-    mode: str, arrangement: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
-    params, arrays = network(mode, state_size=5, state_outputs=True, **arrangement)
-    taken = []
-    monkeypatch.setattr(LOOPS, "from_size", 1)
-    for loop in ("loop", "loop_back"):
-        monkeypatch.setattr(_CELLS[mode], loop, _noted(getattr(_CELLS[mode], loop), taken))
-    check_forward(RNN, arrays, by_steps(params, arrays), **params)
-    gradient_check(RNN, arrays, **params)
-    assert set(taken) == {"loop", "loop_back"}
 
 
 def _noted(loop: Callable[..., None], calls: list[str]) -> Callable[..., None]:
@@ -181,7 +162,9 @@ def test_threads_share_the_rows_of_a_batch_and_change_no_bit(
     mode: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ways, "_SMALL", -1)
-    monkeypatch.setattr(vector_steps, "_ROWS", 1)
+    monkeypatch.setattr(vector_steps, "ROWS", 1)
+    monkeypatch.setattr(setup, "_DIVIDED", 0)
+    monkeypatch.setattr(setup, "_TOGETHER", 5)
     params, arrays = network(
         mode, steps=4, batch=5, state_size=9, num_layers=2, state_outputs=True, **options
     )
@@ -198,6 +181,60 @@ def test_threads_share_the_rows_of_a_batch_and_change_no_bit(
         found.append([each.asnumpy().tobytes() for each in kept if each is not None])
     assert found[0] == found[1] == found[2]
     assert np.isfinite(outputs[0].asnumpy()).all()
+
+
+@pytest.mark.more
+@pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
+@pytest.mark.parametrize(
+    ("mode", "options"),
+    [
+        *product(MODES, ({}, {"use_sequence_length": True, "bidirectional": True})),
+        ("lstm", {"projection_size": 4}),
+    ],
+    ids=str,
+)
+def test_loops_of_an_earlier_call_give_the_bits_of_new_ones(
+    mode: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ways, "_SMALL", -1)
+    params, arrays = network(
+        mode, steps=4, batch=5, state_size=9, num_layers=2, state_outputs=True, **options
+    )
+    kept, alive = KeptLoops(), []
+    for seed in range(3):
+        rng, found = np.random.default_rng(seed), []
+        given = [
+            rng.normal(size=array.shape)
+            for array in arrays[: len(arrays) - ("use_sequence_length" in options)]
+        ]
+        given += [rng.integers(0, 5, 5)] * (len(arrays) - len(given))
+        for loops in (kept, KeptLoops()):
+            monkeypatch.setattr(vector_steps, "_LOOPS", loops)
+            inputs = [od.nd.array(array, dtype="float32") for array in given]
+            for array in inputs:
+                array.attach_grad()
+            with od.autograd.record():
+                outputs = od.nd.RNN(*inputs, **params)
+            od.autograd.backward(list(outputs))
+            results = [*outputs, *(array.grad for array in inputs if array.grad is not None)]
+            found.append([each.asnumpy().tobytes() for each in results])
+            alive += [inputs, outputs]  # so that none has the address of another one
+        assert found[0] == found[1]
+    assert [*map(len, kept._free.values())] == ([] if is_checked() else [1] * 4)  # each layer, both passes
+
+
+@pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
+@pytest.mark.parametrize(("rows", "units", "strides"), [(5, 1, (4, 80)), (1, 5, (400, 4)), (3, 4, (32, 4))])
+def test_a_first_state_gets_the_strides_of_the_others(
+    rows: int, units: int, strides: tuple[int, int]
+) -> None:
+    first = np.arange(2 * rows * units, dtype=np.float32).reshape(rows, units, 2)[..., 0]
+    arrays = np.lib.stride_tricks.as_strided(np.zeros(200, np.float32), (1, rows, units), (0, *strides))
+    before = setup.Setup(threads=1)
+    found = before.alike(first, arrays)
+    run_steps(before.loops())
+    assert found.strides == strides
+    np.testing.assert_array_equal(found, first)
 
 
 @pytest.mark.parametrize("bounds", [(-0.2, 0.1), (None, 0.1), (-0.2, None)])

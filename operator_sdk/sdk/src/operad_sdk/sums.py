@@ -73,7 +73,8 @@ def blocked_sum(
     if kind not in _BY_BLOCKS or count <= _FEW or not x.size or _is_run(x, axes):
         return _reduce(x, axes, dtype, out, keepdims)
     axes = tuple(one % x.ndim for one in axes)
-    found = _in_double(x if x.dtype == kind else x.astype(kind), axes)
+    x = x if x.dtype == kind else x.astype(kind)
+    found = _rows(x, 0)[None] if axes == (0,) and x.flags.c_contiguous else _in_double(x, axes)
     found = found if keepdims else found.reshape([n for i, n in enumerate(x.shape) if i not in axes])
     with np.errstate(over="ignore"):
         if out is None:

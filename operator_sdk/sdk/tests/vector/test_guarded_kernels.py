@@ -25,7 +25,9 @@ from operad_sdk.vector import (
     StepLoop,
     form_call,
     product_call,
+    product_layout,
     run_steps,
+    single_call,
     team,
     tiled_product,
 )
@@ -226,6 +228,28 @@ def some_steps(arrays, length, dtype):
     return [out]
 
 
+def calls_of_one_step(arrays, length, dtype):
+    """A matrix is packed, and multiplied as it lies, with a bias and with a product that is added."""
+    inner = int(arrays.rng.integers(1, 40))
+    right = arrays.given(length, inner, dtype=dtype, way="one piece").T
+    more = arrays.given(inner, length, dtype=dtype, way="one piece")
+    bias = arrays.given(length, dtype=dtype, way="one piece")
+    left, other = (arrays.given(11, inner, dtype=dtype) for _ in range(2))
+    out = arrays.empty(11, length, dtype=dtype, way="one piece")
+    elements = products.packed_elements(right.shape, right.dtype)
+    whole = arrays.memory((elements * right.itemsize + products.ALIGNED,), np.uint8)
+    begin = -whole.ctypes.data % products.ALIGNED
+    packed = PackedMatrix(right.shape, whole[begin : begin + elements * right.itemsize].view(dtype))
+    packed.memory[...] = 0
+    calls = [
+        single_call(packed.packing(right), right, packed.memory),
+        single_call(product_layout(left, right, out, bias), left, right, out, bias),
+        single_call(product_layout(other, more, out, adds=True), other, more, out),
+    ]
+    run_steps([StepLoop(calls)])
+    return [out, packed.memory.copy()]
+
+
 def attention_like(query, key, limit):
     scores = np.tanh(query @ key.T) + limit
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -260,12 +284,13 @@ KINDS = {
     kind.__name__: kind
     for kind in (
         over_elements, of_several_types, of_rows, of_rows_to_one, of_columns, of_blocks_of_columns, a_product,
-        a_product_of_a_packed_matrix, some_steps, a_traced_program, a_program_in_tiles, prefixes,
+        a_product_of_a_packed_matrix, some_steps, calls_of_one_step,
+        a_traced_program, a_program_in_tiles, prefixes,
     )
 }  # fmt: skip
 LEAST = dict.fromkeys(list(KINDS)[6:], 1)
 """Lengths below which there is no kernel; everywhere else rows may have no elements."""
-WITHOUT_HALF = {"a_product", "a_product_of_a_packed_matrix", "some_steps"}
+WITHOUT_HALF = {"a_product", "a_product_of_a_packed_matrix", "some_steps", "calls_of_one_step"}
 
 
 def expect_same_bits_everywhere(kind, length, dtype, way, threads, seed):

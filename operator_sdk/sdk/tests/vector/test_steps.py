@@ -13,6 +13,7 @@ from operad.operator import OpContext
 from operad_sdk.differentiate import TraceError, elements_form
 from operad_sdk.vector import (
     KeptLoops,
+    LoopPhases,
     NoVectorCodeError,
     PackedMatrix,
     StepArray,
@@ -21,6 +22,7 @@ from operad_sdk.vector import (
     product_call,
     reason_against,
     run_steps,
+    single_call,
     steps,
 )
 from operad_sdk.vector.settings import is_checked
@@ -99,13 +101,17 @@ class Inside:
 def kept_recurrence(loops: KeptLoops, arrays: list[NDArray[Any]], order: NDArray[np.int64]) -> list[int]:
     """Run the recurrence in two parts of the batch; returns a number for each time that loops are made."""
     out, weight, first = arrays
-    packed, made = PackedMatrix.of(weight), list[int]()
+    made = list[int]()
 
-    def make() -> list[StepLoop]:
+    def make() -> LoopPhases:
+        """The matrix is packed before the steps, into memory of the loops' own."""
         made.append(len(out))
-        return [loop_of(out[:, rows], packed, first[rows], order) for rows in (slice(0, 2), slice(2, None))]
+        packed = PackedMatrix.empty(weight.shape, weight.dtype)
+        pack = StepLoop([single_call(packed.packing(weight), weight, packed.memory)])
+        parts = [loop_of(out[:, rows], packed, first[rows], order) for rows in (slice(0, 2), slice(2, None))]
+        return LoopPhases([[pack], parts], [packed.memory])
 
-    loops.run("tanh", [out, first, packed.memory], make, None)
+    loops.run("tanh", [out, first, weight], make, None)
     return made
 
 
@@ -131,6 +137,14 @@ def test_loops_over_arrays_that_share_memory_are_not_kept() -> None:
     for _ in range(2):
         memory, weight = np.ones((3, 3, 4)), np.eye(4)
         made += kept_recurrence(loops, [memory[1:], weight, memory[1]], order)
+    assert len(made) == 2
+
+
+def test_loops_with_much_memory_of_their_own_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "_MOST_KEPT_BYTES", 0)
+    loops, order, made = KeptLoops(), np.arange(2), list[int]()
+    for _ in range(2):
+        made += kept_recurrence(loops, [np.ones((2, 3, 4)), np.eye(4), np.ones((3, 4))], order)
     assert len(made) == 2
 
 

@@ -30,9 +30,14 @@ from operad_sdk import (
 
 def elements(xp: Any, positions: Array, axis: int) -> Any:
     """An index of the elements at `positions` along an axis, and else at their own position."""
-    index = list(xp.ogrid[tuple(slice(length) for length in positions.shape)])
-    index[axis] = positions
-    return tuple(index)
+    shape = positions.shape
+    axis %= len(shape)
+    return tuple(
+        [
+            positions if i == axis else xp.arange(length).reshape(length, *[1] * (len(shape) - 1 - i))
+            for i, length in enumerate(shape)
+        ]
+    )
 
 
 def _picked(shape: Shape, axis: int, keepdims: bool) -> Shape:
@@ -106,13 +111,14 @@ class pick(Lookup):
         positions = _along(index, data.shape, axis, mode)
         output[...] = data[elements(op_ctx.xp, positions, axis)].reshape(output.shape)
 
-    @gradient(accumulate=True)
+    @gradient
     def data_grad(
         output_grad: Array, op_ctx: OpContext, index: Array, axis: int, mode: str, data_grad: Array
     ) -> None:
-        """Add the gradient to the elements that were picked, each of which is picked once."""
+        """Write the gradient to the elements that were picked, each of which is picked once."""
         positions = _along(index, data_grad.shape, axis, mode)
-        data_grad[elements(op_ctx.xp, positions, axis)] += output_grad.reshape(positions.shape)
+        data_grad.fill(0)
+        data_grad[elements(op_ctx.xp, positions, axis)] = output_grad.reshape(positions.shape)
 
 
 def _along(index: Array, shape: Shape, axis: int, mode: str) -> Array:

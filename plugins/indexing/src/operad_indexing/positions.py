@@ -31,7 +31,8 @@ def axis_positions(indices: Array, length: int, mode: str) -> Array:
     if mode == "wrap":
         return whole(indices) % max(length, 1)
     positions = whole(indices)
-    if isinstance(positions, np.ndarray) and positions.size and positions.view(np.uint64).max() < length:
+    is_filled = isinstance(positions, np.ndarray) and positions.size
+    if is_filled and np.maximum.reduce(positions.view(np.uint64), None) < length:
         return positions  # one pass in place of two; a negative number is a large one without a sign
     return np.clip(positions, 0, max(length - 1, 0))
 

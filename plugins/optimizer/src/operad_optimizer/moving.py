@@ -26,9 +26,12 @@ class Moving:
         """
         if not isinstance(index, (list, tuple)) or self.aggregate_num < 2:
             return False
-        return _last_to_define(
-            type(self), {"step", "step_call", "step_several", "update"}
-        ) is _last_to_define(type(self), {"step_several"})
+        for each in type(self).__mro__:  # the class that has the last word on any of these
+            if "step_several" in (own := each.__dict__):
+                return True
+            if "step" in own or "step_call" in own or "update" in own:
+                return False
+        return False
 
     @property
     def is_one_call(self) -> bool:

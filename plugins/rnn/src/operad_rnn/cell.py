@@ -12,16 +12,16 @@ another one, so threads may go through all steps with some rows each.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from operad_rnn import vector_steps
 from operad_rnn.arrays import Bounds, Ends, Saved, Weights, copies, flat, keep
 from operad_rnn.scratch import Scratch
-from operad_rnn.vector_steps import Back, Order
-from operad_rnn.ways import Way
+from operad_rnn.setup import Setup
+from operad_rnn.vector_steps import Back, Last, Order
 from operad_sdk import Array, OpContext, blocked_sum
 from operad_sdk.multiplication import RightFactor, multiply
 from operad_sdk.vector import PackedMatrix, StepCall, tiled_product
@@ -36,19 +36,21 @@ class Cell(ABC):
         out: (steps, batch, recurrent size), the hidden states; forward fills it.
         runs: (steps, batch, 1), whether a row runs in a step; None: all do.
         bounds: None: cell states are not clipped.
-        way: How to go through the steps.
+        in_vectors: Whether kernels in vector code go through the steps.
     """
 
     gate_count: ClassVar[int]
     passes_directly: ClassVar[bool] = False
     """True if the hidden state enters the next one also outside the gates."""
-    of_steps: ClassVar[tuple[str, ...]] = ("gates", "inner", "out", "runs", "_sums")
+    of_steps: ClassVar[tuple[str, ...]] = ("gates", "inner", "out", "runs", "sums")
     """Attributes that are arrays of (steps, batch, ...), or None."""
     of_rows: ClassVar[tuple[str, ...]] = ()
     """Attributes that are arrays of (batch, ...), of those that there are."""
 
     _h2h: RightFactor
     packed: PackedMatrix
+    sums: Array
+    """(steps, batch, gates), the gradient of the recurrent products: those of `h2h` with the hidden state."""
 
     def __init__(
         self,
@@ -61,7 +63,7 @@ class Cell(ABC):
         is_reverse: bool,
         runs: Array | None,
         bounds: Bounds | None,
-        way: Way,
+        in_vectors: bool,
     ) -> None:
         self.xp: Final = xp
         self.op_ctx: Final = op_ctx
@@ -70,11 +72,10 @@ class Cell(ABC):
         self.out = out
         self.runs = runs
         self.bounds: Final = bounds
-        self.in_vectors: Final = way is Way.VECTORS
+        self.in_vectors: Final = in_vectors
         self.units: Final = len(weights.i2h_bias) // self.gate_count
         self.is_reverse: Final = is_reverse
-        self._way: Final = way
-        self._order: Final = range(len(out))[:: -1 if is_reverse else 1]
+        self.order: Final = range(len(out))[:: -1 if is_reverse else 1]
 
     @abstractmethod
     def begin(self, inputs: Array) -> None:
@@ -85,13 +86,8 @@ class Cell(ABC):
         """Compute `out[t]` from the hidden and the cell state before; the new cell state is returned."""
 
     @abstractmethod
-    def begin_backward(self, scratch: Scratch) -> Array:
-        """Get ready for `step_back`.
-
-        Returns:
-            (steps, batch, gates), where `step_back` writes the gradient of the recurrent products: those of
-            `h2h` with the hidden state.
-        """
+    def begin_backward(self, scratch: Scratch) -> None:
+        """Get ready for `step_back`, which writes `sums`."""
 
     @abstractmethod
     def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
@@ -107,8 +103,15 @@ class Cell(ABC):
         """
 
     @abstractmethod
+    def prepare(self, inputs: Array, setup: Setup) -> None:
+        """Get ready for `calls`: have the inputs multiplied, and matrices packed."""
+
+    @abstractmethod
     def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
-        """Calls of a step in vector code: after `begin`, with the arguments of `forward`."""
+        """Calls of a step in vector code, with the arguments of `forward`."""
+
+    def prepare_back(self, setup: Setup) -> None:  # noqa: B027  # most need the recurrent matrix alone
+        """Get ready for `calls_back`, after `begin_backward`."""
 
     @abstractmethod
     def calls_back(self, order: Order, back: Back) -> list[StepCall]:
@@ -118,20 +121,13 @@ class Cell(ABC):
             order: From the last step.
         """
 
-    @abstractmethod
-    def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
-        """All steps in one compiled loop, with the arguments of `forward`."""
+    def input_sums(self) -> Sequence[Array]:
+        """The gradient of the products with the inputs, after all steps back in vector code, side by side."""
+        return [self.sums]
 
-    @abstractmethod
-    def loop_back(self, ends: Ends) -> None:
-        """All steps back in one compiled loop, with the arguments of `backward`."""
-
-    def set_factor(self, matrix: Array) -> None:
-        """The right matrix of the products in every step."""
-        if self.in_vectors:
-            self.packed = PackedMatrix.of(matrix)
-        else:
-            self._h2h = RightFactor(matrix)
+    def of_runs(self) -> Sequence[Array]:
+        """Arrays in which steps back write gradients that are 0 where rows do not run."""
+        return [self.sums]
 
     def multiply(self, left: Array, right: Array, out: Array, bias: Array | None = None) -> None:
         """Write `left @ right + bias`.
@@ -152,29 +148,17 @@ class Cell(ABC):
 
         Where rows end early, `out` holds their last state from there on; `clear` makes zeros of it.
         """
-        if self._way is Way.LOOP:
-            self.loop(inputs, hidden, state)
-            end = self._order[-1]
-            return self.out[end], None if state is None else self.inner[end]
         self.begin(inputs)
-        if not self._order:
+        if not self.order:
             return hidden, state
-        if self.in_vectors:
-            vector_steps.go_forward(self, np.array(self._order), hidden, state)
-        else:
-            self._go_forward(hidden, state)
-        end = self._order[-1]
-        return self.out[end], None if state is None or self.inner is None else self.inner[end]
-
-    def _go_forward(self, hidden: Array, state: Array | None) -> None:
-        """All steps, after `begin`."""
-        for t in self._order:
+        for t in self.order:
             new = self.step(t, hidden, state)
             if self.runs is not None:
                 keep(self.runs[t], self.out[t], hidden)
                 if new is not None:
                     keep(self.runs[t], new, state)
             hidden, state = self.out[t], new
+        return hidden, state
 
     def with_rows(self, rows: slice) -> Self:
         """The same cell for some rows of the batch."""
@@ -193,51 +177,35 @@ class Cell(ABC):
         if self.runs is not None:
             keep(self.runs, self.out, 0)
 
-    def backward(self, ends: Ends, scratch: Scratch) -> Array:
-        """Go through all steps from the last.
-
-        Returns:
-            The gradient of the recurrent products, for `finish`.
-        """
-        sums = self.begin_backward(scratch)
-        if self._way is Way.LOOP:
-            self.loop_back(ends)
-        elif self.in_vectors:
-            vector_steps.go_back(self, np.array(self._order), ends, sums)
-        else:
-            self._go_back(ends, sums)
-        return sums
-
-    def _go_back(self, ends: Ends, sums: Array) -> None:
-        """All steps from the last, after `begin_backward`."""
+    def backward(self, ends: Ends) -> None:
+        """Go through all steps from the last, after `begin_backward`."""
         out_grad, hidden, state, hidden_grad, state_grad = ends
         h2h = RightFactor(self.weights.h2h)
         grad = self.xp.empty(hidden_grad.shape, hidden_grad.dtype)
-        for number in reversed(range(len(self._order))):
-            t = self._order[number]
+        for number in reversed(range(len(self.order))):
+            t = self.order[number]
             before, state_before = self._before(number, hidden, state)
             runs = None if self.runs is None else self.runs[t]
             ended = None if runs is None else copies(hidden_grad, state_grad)
             np.add(hidden_grad, out_grad[t], out=grad)
             self.step_back(t, grad, before, state_grad, state_before)
-            h2h.multiply(sums[t], hidden_grad)
+            h2h.multiply(self.sums[t], hidden_grad)
             if self.passes_directly:
                 np.add(hidden_grad, grad, out=hidden_grad)
             if ended is not None:
-                keep(runs, sums[t], 0)
+                keep(runs, self.sums[t], 0)
                 for new, old in zip((hidden_grad, state_grad), ended, strict=True):
                     if new is not None:
                         keep(runs, new, old)
 
-    def finish(
-        self, sums: Array, inputs: Array, hidden: Array, grads: Weights | None, inputs_grad: Array | None
-    ) -> None:
-        """Write the gradients of the weights and of the inputs, those that are not None.
+    def finish(self, hidden: Array, last: Last) -> None:
+        """Write the gradients of the weights and of the inputs, those that are not None; overwrites `sums`.
 
         Args:
-            sums: What `backward` returned; overwritten.
-            inputs: (steps, batch, features), and the hidden state `hidden`, that forward began with.
+            hidden: The hidden state that forward began with.
         """
+        inputs, grads, inputs_grad = last
+        sums = self.sums
         if grads is not None:
             self._recurrent_grad(sums, hidden, grads.h2h)
             blocked_sum(flat(sums), 0, out=grads.h2h_bias)
@@ -257,7 +225,7 @@ class Cell(ABC):
         """The hidden state and the cell state that the step with this number began with."""
         if number == 0:
             return hidden, state
-        t = self._order[number - 1]
+        t = self.order[number - 1]
         before = self.out[t] if self.runs is None else np.where(self.runs[t], self.out[t], hidden)
         return before, None if state is None or self.inner is None else self.inner[t]
 

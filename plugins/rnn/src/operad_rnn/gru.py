@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from operad.operator import ScalarForm
-from operad_rnn.arrays import Ends, flat
+from operad_rnn.arrays import flat
 from operad_rnn.cell import Cell
 from operad_rnn.scratch import Scratch
+from operad_rnn.setup import Setup
 from operad_rnn.sigmoids import Gates, sigmoid
 from operad_rnn.vector_steps import Back, Order
-from operad_rnn.ways import LOOPS
 from operad_sdk import Array
 from operad_sdk.differentiate import elements_form
+from operad_sdk.multiplication import RightFactor
 from operad_sdk.vector import StepArray, StepCall, form_call, product_call
 
 
@@ -59,11 +61,11 @@ class GRU(Cell):
     def begin(self, inputs: Array) -> None:
         """Multiply the inputs into the gates' memory, and add their biases."""
         xp, (i2h, h2h, _, i2h_bias, h2h_bias) = self.xp, self.weights
-        kinds = Gates(xp, (True, True, False), self.units, i2h.dtype, halves=not self.in_vectors)
+        kinds = Gates(xp, (True, True, False), self.units, i2h.dtype)
         self._kinds = Gates(xp, (True, True), self.units, i2h.dtype)
         bias = kinds.halved(i2h_bias)
         self.multiply(flat(inputs), kinds.halved(i2h).T, flat(self.gates), bias)
-        self.set_factor(kinds.halved(h2h).T)
+        self._h2h = RightFactor(kinds.halved(h2h).T)
         self._h2h_bias = kinds.halved(h2h_bias)
         self._product = xp.empty((inputs.shape[1], len(h2h)), h2h.dtype)
 
@@ -84,14 +86,12 @@ class GRU(Cell):
         np.multiply(work, switches[:, units:], out=work)
         np.add(candidate, work, out=out)
 
-    def begin_backward(self, scratch: Scratch) -> Array:
+    def begin_backward(self, scratch: Scratch) -> None:
         """Scratch memory for the sums' gradients, and for the candidates' own."""
-        steps, batch, width = self.gates.shape
-        self._kinds = Gates(self.xp, (True, True), self.units, self.gates.dtype)
-        self._sums = scratch.take(steps, batch, width)
-        self._candidates = scratch.take(steps, batch, self.units)
-        self._work = self.xp.empty((batch, 2 * self.units), self.gates.dtype)
-        return self._sums
+        self.sums, self._candidates = scratch.take(*self.gates.shape), scratch.take(*self.inner.shape)
+        if not self.in_vectors:
+            self._kinds = Gates(self.xp, (True, True), self.units, self.gates.dtype)
+            self._work = self.xp.empty((self.gates.shape[1], 2 * self.units), self.gates.dtype)
 
     def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
         """The gradients of `h' = (1 - z) n + z h` and `n = tanh(a + r b)`.
@@ -99,7 +99,7 @@ class GRU(Cell):
         `dz = dh' (h - n)`, `da = dh' (1 - z) (1 - n^2)`, `db = da r` and `dr = da b`;
         `dh' z` goes to `h` directly.
         """
-        gates, sums, inner, candidates = self.gates[t], self._sums[t], self.inner[t], self._candidates[t]
+        gates, sums, inner, candidates = self.gates[t], self.sums[t], self.inner[t], self._candidates[t]
         units, both = self.units, 2 * self.units
         reset, update, candidate = gates[:, :units], gates[:, units:both], gates[:, both:]
         np.subtract(before, candidate, out=candidates)
@@ -115,48 +115,41 @@ class GRU(Cell):
         self._kinds.multiply_slope(gates[:, :both], self._work, sums[:, :both])
         np.multiply(grad, update, out=grad)
 
+    def prepare(self, inputs: Array, setup: Setup) -> None:
+        """Multiply the inputs into the gates' memory, and add their biases."""
+        i2h, h2h, _, i2h_bias, _ = self.weights
+        setup.product(inputs, i2h, self.gates, i2h_bias)
+        self.packed = setup.pack(h2h.T)
+        self._product = setup.empty(self.gates.shape[1:], h2h.dtype)
+
     def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
         """A product and a form."""
         gates, inner, out = (StepArray.of(array, order) for array in (self.gates, self.inner, self.out))
         before, product = StepArray.before(hidden, self.out, order), StepArray.same(self._product, order)
         parts = gates.split(3)
         return [
-            product_call(before, self.packed, product, np.ascontiguousarray(self._h2h_bias)),
+            product_call(before, self.packed, product, self.weights.h2h_bias),
             form_call(_forms()[0], [*parts, *product.split(3), before], [*parts, inner, out]),
         ]
 
     def calls_back(self, order: Order, back: Back) -> list[StepCall]:
         """A form and a product."""
-        sums, grad = StepArray.of(back.sums, order), StepArray.same(back.hidden_grad, order)
+        sums, grad = StepArray.of(self.sums, order), StepArray.same(back.ends.hidden_grad, order)
         inner, candidates = (StepArray.of(array, order) for array in (self.inner, self._candidates))
-        before = StepArray.before(back.hidden, back.before, order[::-1]).backwards()
-        read = [grad, StepArray.of(back.out_grad, order), *StepArray.of(self.gates, order).split(3)]
+        before = StepArray.before(back.ends.hidden, back.before, order[::-1]).backwards()
+        read = [grad, StepArray.of(back.ends.out_grad, order), *StepArray.of(self.gates, order).split(3)]
         return [
             form_call(_forms()[1], [*read, inner, before], [*sums.split(3), candidates, grad]),
             product_call(sums, back.h2h, grad, adds=True),
         ]
 
-    def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
-        """Compute all steps in a compiled loop."""
-        i2h, h2h, _, *biases = self.weights
-        np.matmul(flat(inputs), i2h.T, out=flat(self.gates))
-        weight = np.ascontiguousarray(h2h.T)
-        LOOPS.gru_steps(self.gates, self.inner, self.out, weight, *biases, hidden, self.is_reverse)
+    def input_sums(self) -> Sequence[Array]:
+        """Those of the two gates, and the candidate's own."""
+        return [self.sums[:, :, : 2 * self.units], self._candidates]
 
-    def loop_back(self, ends: Ends) -> None:
-        """Compute all steps back in a compiled loop."""
-        LOOPS.gru_steps_back(
-            self.gates,
-            self.inner,
-            self.out,
-            ends.out_grad,
-            self._sums,
-            self._candidates,
-            self.weights.h2h,
-            ends.hidden,
-            ends.hidden_grad,
-            self.is_reverse,
-        )
+    def of_runs(self) -> Sequence[Array]:
+        """The candidates' too."""
+        return [self.sums, self._candidates]
 
     def to_inputs(self, sums: Array) -> None:
         """The candidate's sum has `db = da r` behind the reset gate, and `da` before it."""

@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from operad.operator import ScalarForm
-from operad_rnn.arrays import Bounds, Ends, flat
+from operad_rnn.arrays import Bounds, flat
 from operad_rnn.cell import Cell
 from operad_rnn.scratch import Scratch
+from operad_rnn.setup import Setup
 from operad_rnn.sigmoids import Gates, sigmoid
 from operad_rnn.vector_steps import Back, Order
-from operad_rnn.ways import LOOPS
 from operad_sdk import Array
 from operad_sdk.differentiate import elements_form
+from operad_sdk.multiplication import RightFactor
 from operad_sdk.vector import PackedMatrix, StepArray, StepCall, form_call, product_call
 
 
@@ -76,13 +77,12 @@ class LSTM(Cell):
 
     def begin(self, inputs: Array) -> None:
         """Multiply the inputs into the gates' memory, and add the biases."""
-        xp, (i2h, h2h, h2r, i2h_bias, h2h_bias) = self.xp, self.weights
+        xp, (i2h, h2h, _, i2h_bias, h2h_bias) = self.xp, self.weights
         dtype, batch = i2h.dtype, inputs.shape[1]
-        self._kinds = Gates(xp, (True, True, False, True), self.units, dtype, halves=not self.in_vectors)
+        self._kinds = Gates(xp, (True, True, False, True), self.units, dtype)
         bias = self._kinds.halved(i2h_bias + h2h_bias)
         self.multiply(flat(inputs), self._kinds.halved(i2h).T, flat(self.gates), bias)
-        self.set_factor(self._kinds.halved(h2h).T)
-        self._projection = PackedMatrix.of(h2r.T) if self.in_vectors and h2r is not None else None
+        self._h2h = RightFactor(self._kinds.halved(h2h).T)
         self._work = xp.empty((batch, self.units), dtype)
         self._parts = self.gates.reshape(*self.gates.shape[:2], 4, self.units)
 
@@ -105,19 +105,17 @@ class LSTM(Cell):
             np.matmul(work, self.weights.h2r.T, out=self.out[t])
         return new
 
-    def begin_backward(self, scratch: Scratch) -> Array:
+    def begin_backward(self, scratch: Scratch) -> None:
         """Scratch memory for the sums' gradients, and for those of projected states."""
         steps, batch, width = self.gates.shape
         dtype = self.gates.dtype
-        self._kinds = Gates(self.xp, (True, True, False, True), self.units, dtype)
         self._parts = self.gates.reshape(steps, batch, 4, self.units)
-        self._sums = scratch.take(steps, batch, 4, self.units)
-        h2r = self.weights.h2r
-        self._projected = None if h2r is None else scratch.take(*self.out.shape)
-        self._projection = PackedMatrix.of(h2r) if self.in_vectors and h2r is not None else None
-        self._product = self.xp.empty((batch, width), dtype)
-        self._work, self._other = (self.xp.empty((batch, self.units), dtype) for _ in range(2))
-        return self._sums.reshape(self.gates.shape)
+        self.sums = scratch.take(*self.gates.shape)
+        self._projected = None if self.weights.h2r is None else scratch.take(*self.out.shape)
+        if not self.in_vectors:
+            self._kinds = Gates(self.xp, (True, True, False, True), self.units, dtype)
+            self._product = self.xp.empty((batch, width), dtype)
+            self._work, self._other = (self.xp.empty((batch, self.units), dtype) for _ in range(2))
 
     def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
         """The gradients of `c' = f c + i g` and `h' = o tanh(c')`.
@@ -128,7 +126,7 @@ class LSTM(Cell):
         if self._projected is not None:
             self._projected[t] = grad
             grad = np.matmul(grad, self.weights.h2r)
-        parts, sums, new = self._parts[t], self._sums[t], self.inner[t]
+        parts, sums, new = self._parts[t], self.sums[t].reshape(self._parts[t].shape), self.inner[t]
         work, other = self._work, self._other
         np.tanh(new, out=work)
         np.multiply(grad, work, out=sums[:, 3])
@@ -146,6 +144,18 @@ class LSTM(Cell):
         np.multiply(state_grad, parts[:, 1], out=state_grad)
         self._kinds.multiply_slope(self.gates[t], self._product, sums.reshape(self._product.shape))
 
+    def prepare(self, inputs: Array, setup: Setup) -> None:
+        """Multiply the inputs into the gates' memory, and add the biases."""
+        i2h, h2h, h2r, *biases = self.weights
+        setup.product(inputs, i2h, self.gates, *biases)
+        self.packed = setup.pack(h2h.T)
+        self._take_projection(None if h2r is None else h2r.T, setup)
+
+    def _take_projection(self, matrix: Array | None, setup: Setup) -> None:
+        self._projection = None if matrix is None else setup.pack(matrix)
+        if matrix is not None:
+            self._work = setup.empty(self.inner.shape[1:], matrix.dtype)
+
     def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
         """A product and a form, and another product that projects."""
         assert state is not None
@@ -159,12 +169,17 @@ class LSTM(Cell):
         ]
         return found if self._projection is None else [*found, product_call(made, self._projection, out)]
 
+    def prepare_back(self, setup: Setup) -> None:
+        """Pack the projection's matrix."""
+        self._take_projection(self.weights.h2r, setup)
+
     def calls_back(self, order: Order, back: Back) -> list[StepCall]:
         """A form and a product; and before them what leads back through the projection."""
-        sums, parts = StepArray.of(back.sums, order), StepArray.of(self.gates, order).split(4)
-        before = StepArray.before(back.state, self.inner, order[::-1]).backwards()
-        grad, state_grad = StepArray.same(back.hidden_grad, order), StepArray.same(back.state_grad, order)
-        grads = [grad, StepArray.of(back.out_grad, order)]
+        sums, parts = StepArray.of(self.sums, order), StepArray.of(self.gates, order).split(4)
+        out_grad, _, state, *ends = back.ends
+        before = StepArray.before(state, self.inner, order[::-1]).backwards()
+        grad, state_grad = (StepArray.same(each, order) for each in ends)
+        grads = [grad, StepArray.of(out_grad, order)]
         _, of_one, of_sum = _forms(self.bounds)
         found, form = [], of_sum
         if self._projection is not None:
@@ -178,19 +193,6 @@ class LSTM(Cell):
             form_call(form, read, [*sums.split(4), state_grad]),
             product_call(sums, back.h2h, grad),
         ]
-
-    def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
-        """Compute all steps in a compiled loop."""
-        i2h, h2h, _, i2h_bias, h2h_bias = self.weights
-        np.matmul(flat(inputs), i2h.T, out=flat(self.gates))
-        weight, bias = np.ascontiguousarray(h2h.T), i2h_bias + h2h_bias
-        LOOPS.lstm_steps(self.gates, self.inner, self.out, weight, bias, hidden, state, self.is_reverse)
-
-    def loop_back(self, ends: Ends) -> None:
-        """Compute all steps back in a compiled loop."""
-        sums, weight = self._sums.reshape(self.gates.shape), self.weights.h2h
-        out_grad, _, state, *grads = ends
-        LOOPS.lstm_steps_back(self.gates, self.inner, out_grad, sums, weight, state, *grads, self.is_reverse)
 
     def projection_grad(self, h2r_grad: Array) -> None:
         """The sum of `dh'.T @ (o tanh(c'))` over all steps."""

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad_rnn.arrays import Bounds, Ends, Saved, Weights
+from operad_rnn import vector_steps
+from operad_rnn.arrays import Bounds, Ends, Saved, Weights, keep
 from operad_rnn.cell import Cell
 from operad_rnn.gru import GRU
 from operad_rnn.layout import PackedLayout
 from operad_rnn.lstm import LSTM
 from operad_rnn.plain import Relu, Tanh
 from operad_rnn.scratch import Scratch
-from operad_rnn.ways import Way
+from operad_rnn.vector_steps import Last
 from operad_sdk import Array, OpContext, Shape
 
 _STEPS: Final = 1 << 16
@@ -59,7 +60,7 @@ class Network:
         dropped: None: each layer sees all of the one below.
         memory: Scratch memory of `forward_memory` or `backward_memory` elements; forward alone may have None
             where nothing is dropped.
-        way: How each cell goes through its steps.
+        in_vectors: Whether kernels in vector code go through the steps of each cell.
     """
 
     op_ctx: OpContext
@@ -74,19 +75,28 @@ class Network:
     between: Array | None
     dropped: Dropped | None
     memory: Array | None
-    way: Way
+    in_vectors: bool
 
     def __post_init__(self) -> None:
-        self._names = self.layout.cell_names()
-        self._weights = self.layout.unpack(self.parameters)
         self._outputs = [*(() if self.between is None else self.between), self.output]
         self._directions = 2 if self.layout.bidirectional else 1
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return self.layout.cell_names()
+
+    @cached_property
+    def _weights(self) -> Mapping[str, Array]:
+        return self.layout.unpack(self.parameters)
 
     def forward(self, last: tuple[Array | None, Array | None]) -> None:
         """Fill the outputs of all layers, and `last`, as `initial` but after the last step."""
         seen = None if self.memory is None else _part(self.memory, self._outputs[0].shape)
         for layer in range(self.layout.num_layers):
             inputs = self._inputs(layer, seen)
+            if self.in_vectors:
+                self._forward_in_vectors(layer, inputs, last)
+                continue
 
             def run(direction: int, _: int, layer: int = layer, inputs: Array = inputs) -> None:
                 number = layer * self._directions + direction
@@ -98,6 +108,35 @@ class Network:
                 cell.clear()
 
             self._each_direction(run)
+
+    def _forward_in_vectors(self, layer: int, inputs: Array, last: tuple[Array | None, Array | None]) -> None:
+        """Fill the outputs of a layer, and `last`, by loops that are kept."""
+        begin = layer * self._directions
+        vector_steps.go_forward(
+            lambda: [
+                (self._cell(layer, i), *self._states(self.initial, begin + i))
+                for i in range(self._directions)
+            ],
+            inputs, *self._kept_by(layer), self.op_ctx,
+        )  # fmt: skip
+        out = self._outputs[layer]
+        for i, end in enumerate((-1, 0)[: self._directions]):
+            if last[0] is not None:
+                last[0][begin + i] = out[end][:, self._columns(i)]
+            if last[1] is not None:
+                last[1][begin + i] = self.saved.inner[begin + i][end]
+        if self.runs is not None:
+            keep(self.runs, out, 0)
+
+    def _kept_by(self, layer: int, *more: Array | None) -> tuple[Any, list[Array]]:
+        """The key of a layer's loops, and all arrays that may be used by them, each whole."""
+        given = [
+            self.data, self.parameters, *self.initial, self.output, *self.saved, self.between, self.memory,
+            self.runs, *more,
+        ]  # fmt: skip
+        are_there = tuple([array is not None for array in given])
+        key = self.layout, layer, self.bounds, self.dropped is not None, are_there
+        return key, [array for array in given if array is not None]
 
     def backward(
         self,
@@ -118,17 +157,51 @@ class Network:
         seen = None if self.dropped is None else scratch.take(*wide)
         below = [scratch.take(*wide) for _ in range(2)] if self.layout.num_layers > 1 else []
         other = scratch.take(steps * batch * _widest(self.layout)) if self._directions > 1 else None
-        grads = None if parameters_grad is None else self.layout.unpack(parameters_grad)
+
+        def weights_grad(number: int) -> Weights | None:
+            if parameters_grad is None:
+                return None
+            return Weights.of(self.layout.unpack(parameters_grad), self._names[number])
+
         out_grad = output_grad
         for layer in reversed(range(self.layout.num_layers)):
             inputs = self._inputs(layer, seen)
             target = below[layer % 2] if layer else data_grad
             targets = [target, None if other is None or target is None else _part(other, target.shape)]
-            if self.runs is not None:
-                out_grad = np.where(self.runs, out_grad, 0)
-            self._each_direction(
-                partial(self._back, layer, inputs, out_grad, states_grad, grads, targets, own)
-            )
+            masked = None if self.runs is None else np.where(self.runs, out_grad, 0)
+            out_grad = out_grad if masked is None else masked
+
+            def cell_of(
+                direction: int,
+                layer: int = layer,
+                inputs: Array = inputs,
+                out_grad: Array = out_grad,
+                targets: list[Array | None] = targets,
+            ) -> tuple[Cell, Ends, Last]:
+                number, cell = layer * self._directions + direction, self._cell(layer, direction)
+                first, last = (self._states(states, number) for states in (self.initial, states_grad))
+                cell.begin_backward(Scratch(own[direction]))
+                ends = Ends(out_grad[..., self._columns(direction)], *first, *last)
+                return cell, ends, Last(inputs, weights_grad(number), targets[direction])
+
+            def run(
+                direction: int, _: int, cell_of: Callable[[int], tuple[Cell, Ends, Last]] = cell_of
+            ) -> None:
+                cell, ends, last = cell_of(direction)
+                cell.backward(ends)
+                cell.finish(ends.hidden, last)
+
+            if self.in_vectors:
+                given = output_grad, *states_grad, masked, parameters_grad, data_grad
+                vector_steps.go_back(
+                    lambda cell_of=cell_of: [*map(cell_of, range(len(own)))],  # type: ignore[misc]
+                    *self._kept_by(layer, *given),
+                    self.op_ctx,
+                )
+                for i, memory in enumerate(own if self.layout.projection_size is not None else ()):
+                    self._project_back(layer, i, memory, weights_grad(layer * self._directions + i))
+            else:
+                self._each_direction(run)
             if target is not None:
                 if targets[1] is not None:
                     np.add(target, targets[1], out=target)
@@ -136,19 +209,12 @@ class Network:
                     self.dropped.apply(layer, target, target)
                 out_grad = target
 
-    def _back(
-        self, layer: int, inputs: Array, out_grad: Array, states_grad: tuple[Array, Array | None],
-        grads: Mapping[str, Array] | None, targets: list[Array | None], own: list[Array], direction: int,
-        _: int,
-    ) -> None:  # fmt: skip
-        """Backward pass of a layer in one direction."""
-        number = layer * self._directions + direction
-        cell = self._cell(layer, direction)
-        first, last = (self._states(states, number) for states in (self.initial, states_grad))
-        ends = Ends(out_grad[..., self._columns(direction)], *first, *last)
-        sums = cell.backward(ends, Scratch(own[direction]))
-        weights_grad = None if grads is None else Weights.of(grads, self._names[number])
-        cell.finish(sums, inputs, ends.hidden, weights_grad, targets[direction])
+    def _project_back(self, layer: int, direction: int, memory: Array, grads: Weights | None) -> None:
+        """Write the gradient of a projection, which no loop does."""
+        if grads is not None:
+            cell = self._cell(layer, direction)
+            cell.begin_backward(Scratch(memory))
+            cell.projection_grad(grads.h2r)
 
     def _inputs(self, layer: int, seen: Array | None) -> Array:
         """Inputs of a layer; `seen` is where they are written if something is dropped."""
@@ -171,7 +237,7 @@ class Network:
             is_reverse=direction == 1,
             runs=self.runs,
             bounds=self.bounds,
-            way=self.way,
+            in_vectors=self.in_vectors,
         )
 
     def _columns(self, direction: int) -> slice:

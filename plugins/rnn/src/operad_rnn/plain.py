@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from operad.operator import ScalarForm
-from operad_rnn.arrays import Ends, flat
+from operad_rnn.arrays import flat
 from operad_rnn.cell import Cell
 from operad_rnn.scratch import Scratch
+from operad_rnn.setup import Setup
 from operad_rnn.vector_steps import Back, Order
-from operad_rnn.ways import LOOPS
 from operad_sdk import Array
 from operad_sdk.differentiate import elements_form
+from operad_sdk.multiplication import RightFactor
 from operad_sdk.vector import StepArray, StepCall, form_call, product_call
 
 
@@ -41,7 +42,7 @@ class _Plain(Cell):
         """Multiply the inputs into the hidden states' memory, and add the biases."""
         i2h, h2h, _, i2h_bias, h2h_bias = self.weights
         self.multiply(flat(inputs), i2h.T, flat(self.out), i2h_bias + h2h_bias)
-        self.set_factor(h2h.T)
+        self._h2h = RightFactor(h2h.T)
 
     def step(self, t: int, hidden: Array, state: Array) -> None:
         """One sum and its activation."""
@@ -49,20 +50,25 @@ class _Plain(Cell):
         self._h2h.multiply(hidden, out, adds=True)
         np.tanh(out, out=out) if self.is_tanh else np.maximum(out, 0, out=out)
 
-    def begin_backward(self, scratch: Scratch) -> Array:
+    def begin_backward(self, scratch: Scratch) -> None:
         """Scratch memory for the sums' gradients."""
-        self._sums = scratch.take(*self.out.shape)
-        return self._sums
+        self.sums = scratch.take(*self.out.shape)
 
     def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
         """`dh' f'`, where `f'` is found from `h'`: `1 - h'^2`, or 1 where `h' > 0`."""
-        out, sums = self.out[t], self._sums[t]
+        out, sums = self.out[t], self.sums[t]
         if self.is_tanh:
             np.multiply(out, out, out=sums)
             np.subtract(1, sums, out=sums)
             np.multiply(grad, sums, out=sums)
         else:
             np.multiply(grad, out > 0, out=sums)
+
+    def prepare(self, inputs: Array, setup: Setup) -> None:
+        """Multiply the inputs into the hidden states' memory, and add the biases."""
+        i2h, h2h, _, *biases = self.weights
+        setup.product(inputs, i2h, self.out, *biases)
+        self.packed = setup.pack(h2h.T)
 
     def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
         """A product and a form."""
@@ -72,23 +78,9 @@ class _Plain(Cell):
 
     def calls_back(self, order: Order, back: Back) -> list[StepCall]:
         """A form and a product."""
-        sums, grad = StepArray.of(back.sums, order), StepArray.same(back.hidden_grad, order)
-        read = [grad, StepArray.of(back.out_grad, order), StepArray.of(self.out, order)]
+        sums, grad = StepArray.of(self.sums, order), StepArray.same(back.ends.hidden_grad, order)
+        read = [grad, StepArray.of(back.ends.out_grad, order), StepArray.of(self.out, order)]
         return [form_call(_forms(self.is_tanh)[1], read, [sums]), product_call(sums, back.h2h, grad)]
-
-    def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
-        """Compute all steps in a compiled loop."""
-        i2h, h2h, _, i2h_bias, h2h_bias = self.weights
-        np.matmul(flat(inputs), i2h.T, out=flat(self.out))
-        weight, bias = np.ascontiguousarray(h2h.T), i2h_bias + h2h_bias
-        LOOPS.plain_steps(self.out, weight, bias, hidden, self.is_tanh, self.is_reverse)
-
-    def loop_back(self, ends: Ends) -> None:
-        """Compute all steps back in a compiled loop."""
-        weight = self.weights.h2h
-        LOOPS.plain_steps_back(
-            self.out, ends.out_grad, self._sums, weight, ends.hidden_grad, self.is_tanh, self.is_reverse
-        )
 
 
 class Tanh(_Plain):

@@ -7,12 +7,14 @@ from functools import partial
 from math import prod
 from typing import Any, Final
 
+import numpy as np
+
 from operad_rnn.arrays import Saved
 from operad_rnn.declaration import RecurrentProperty
 from operad_rnn.network import Dropped, Network, backward_memory, forward_memory
 from operad_rnn.reference import unrolled
 from operad_rnn.scratch import Targets
-from operad_rnn.ways import LOOPS, Way, reason_against_vectors, size_of_gates, steps_are_small
+from operad_rnn.ways import reason_against_vectors, vector_cost
 from operad_sdk import (
     Array,
     Contract,
@@ -132,18 +134,25 @@ class RNN(RecurrentProperty):
         return Cost(flops=2.0 * prod(in_shapes[0][:2]) * prod(in_shapes[1]))
 
     def _network(
-        self, op_ctx: OpContext, sequence_length: Array | None, data: Array, **given: Any
+        self, op_ctx: OpContext, sequence_length: Array | None, in_vectors: bool, **arrays: Any
     ) -> Network:
+        data = arrays["data"]
         layout, runs = self.layout(data.shape[2]), None
         if sequence_length is not None:  # (steps, rows, 1), whether each row has not ended
             runs = (op_ctx.xp.arange(len(data))[:, None] < sequence_length)[..., None]
-        return Network(op_ctx=op_ctx, layout=layout, bounds=self.bounds(), runs=runs, data=data, **given)
+        if in_vectors:  # whose products take rows or columns in one piece
+            for name in ("data", "parameters", "output", "between"):
+                if arrays[name] is not None:
+                    arrays[name] = np.ascontiguousarray(arrays[name])
+        return Network(
+            op_ctx=op_ctx, layout=layout, bounds=self.bounds(), runs=runs, in_vectors=in_vectors, **arrays
+        )
 
     def _go_forward(
         self, op_ctx: OpContext, is_train: bool, data: Array, parameters: Array, state: Array,
         state_cell: Array | None, sequence_length: Array | None, output: Array, state_output: Array | None,
         statecell_output: Array | None, gates: Array | None, inner: Array | None, between: Array | None,
-        mask: Array | None, scale: Array | None, way: Way,
+        mask: Array | None, scale: Array | None, in_vectors: bool,
     ) -> None:  # fmt: skip
         """Draw what is dropped, and go through the layers."""
         targets = Targets(op_ctx.xp)
@@ -156,30 +165,34 @@ class RNN(RecurrentProperty):
             memory = op_ctx.requested[0].get_space((size,), data.dtype)
         output, gates, inner, between = map(targets.contiguous, (output, gates, inner, between))
         network = self._network(
-            op_ctx, sequence_length, data, parameters=parameters, initial=(state, state_cell), output=output,
-            saved=Saved(gates, inner), between=between, dropped=dropped, memory=memory, way=way,
+            op_ctx, sequence_length, in_vectors, data=data, parameters=parameters,
+            initial=(state, state_cell), output=output, saved=Saved(gates, inner), between=between,
+            dropped=dropped, memory=memory,
         )  # fmt: skip
         network.forward((state_output, statecell_output))
         targets.write_back()
 
-    forward = partial(_go_forward, way=Way.STEPS)
+    forward = partial(_go_forward, in_vectors=False)
 
     def _go_back(
         self, op_ctx: OpContext, wanted: frozenset[str], data: Array, parameters: Array, state: Array,
         state_cell: Array | None, sequence_length: Array | None, output: Array, gates: Array | None,
         inner: Array | None, between: Array | None, mask: Array | None, scale: Array | None,
         output_grad: Array, state_output_grad: Array | None, statecell_output_grad: Array | None,
-        data_grad: Array, parameters_grad: Array, state_grad: Array, state_cell_grad: Array | None, way: Way,
+        data_grad: Array, parameters_grad: Array, state_grad: Array, state_cell_grad: Array | None,
+        in_vectors: bool,
     ) -> None:  # fmt: skip
         """Go through the layers from the last; see the cells for the formulas."""
         targets = Targets(op_ctx.xp)
         layout = self.layout(data.shape[2])
+        state_grad, state_cell_grad = map(targets.contiguous, (state_grad, state_cell_grad))
         size = backward_memory(layout, self.drops, data.shape)
         dropped = Dropped(mask, scale) if self.drops else None
         memory = op_ctx.requested[0].get_space((size,), data.dtype)
         network = self._network(
-            op_ctx, sequence_length, data, parameters=parameters, initial=(state, state_cell), output=output,
-            saved=Saved(gates, inner), between=between, dropped=dropped, memory=memory, way=way,
+            op_ctx, sequence_length, in_vectors, data=data, parameters=parameters,
+            initial=(state, state_cell), output=output, saved=Saved(gates, inner), between=between,
+            dropped=dropped, memory=memory,
         )  # fmt: skip
         for grad, head in ((state_grad, state_output_grad), (state_cell_grad, statecell_output_grad)):
             if grad is not None:
@@ -192,15 +205,14 @@ class RNN(RecurrentProperty):
         )
         targets.write_back()
 
-    backward = gradient(partial(_go_back, way=Way.STEPS))
+    backward = gradient(partial(_go_back, in_vectors=False))
 
 
 _GRADIENTS: Final = tuple(f"{name}_grad" for name in ("data", "parameters", "state", "state_cell"))
-for _name, _way, _when in (
-    ("by_loop", Way.LOOP, LOOPS.when(size_of_gates, steps_are_small)),
-    ("in_vectors", Way.VECTORS, InVectorCode(reason_against_vectors)),
-):
-    RNN.kernel("forward", name=_name, priority=1, when=_when)(partial(RNN._go_forward, way=_way))
-    RNN.kernel(*_GRADIENTS, name=f"gradients_{_name}", priority=1, when=_when)(
-        partial(RNN._go_back, way=_way)
-    )
+_WHEN: Final = InVectorCode(reason_against_vectors)
+RNN.kernel("forward", name="in_vectors", priority=1, when=_WHEN, cost=vector_cost)(
+    partial(RNN._go_forward, in_vectors=True)
+)
+RNN.kernel(
+    *_GRADIENTS, name="gradients_in_vectors", priority=1, when=_WHEN, cost=partial(vector_cost, passes=2)
+)(partial(RNN._go_back, in_vectors=True))

@@ -9,7 +9,7 @@ does, then a product with 1/2 or 1 and a sum with 1/2 or 0. The slope is a produ
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
@@ -24,20 +24,14 @@ class Gates:
         xp: The array module.
         are_sigmoids: One flag for each gate; the others are `tanh`.
         units: Of each gate.
-        halves: Whether `halved` does anything: without it sums are as they are, and others activate them.
     """
 
-    def __init__(
-        self, xp: Any, are_sigmoids: tuple[bool, ...], units: int, dtype: DType, *, halves: bool = True
-    ) -> None:
-        self._halves: Final = halves
+    def __init__(self, xp: Any, are_sigmoids: tuple[bool, ...], units: int, dtype: DType) -> None:
         rows = _rows if xp is np else _rows.__wrapped__  # a device keeps its own
         self.scale, self._shift, self._slope_shift = rows(xp, are_sigmoids, units, dtype)
 
     def halved(self, weight: Array) -> Array:
         """A matrix, or a bias, with the rows of sigmoids halved."""
-        if not self._halves:
-            return weight
         return weight * (self.scale if weight.ndim == 1 else self.scale[:, None])
 
     def activate(self, sums: Array) -> None:

@@ -1,41 +1,17 @@
-"""Ways through the steps, and when each is taken.
-
-Calls of NumPy (`STEPS`) are for every cell. What has little to do in a step goes into one compiled loop
-(`LOOP`), and the rest into a loop that calls kernels in vector code without the interpreter (`VECTORS`).
-"""
+"""The condition and the cost of kernels in vector code, in whose place NumPy's calls compute each step."""
 
 from __future__ import annotations
 
-from enum import Enum, auto
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import CompiledLoops, KernelCall
+from operad_rnn import vector_steps
+from operad_sdk import Cost, KernelCall
 
-
-class Way(Enum):
-    """Way of a cell through its steps."""
-
-    STEPS = auto()
-    LOOP = auto()
-    VECTORS = auto()
-
-
-LOOPS: Final = CompiledLoops("operad_rnn.compiled")
-
-_SMALL: Final = 1 << 16
-"""Multiplications in a step's product up to which calls of NumPy cost more than it."""
-
-
-def steps_are_small(call: KernelCall) -> bool | str:
-    """Return whether all steps may go into one compiled loop, as each has little to do; or why not."""
-    prop: Any = call.prop
-    if prop.use_sequence_length or prop.bounds() is not None or prop.projection_size is not None:
-        return "the loop does without lengths of sequences, clipped states and projections"
-    products = _products(call)
-    return products <= _SMALL or _much(products, "the loop pays up to")
+_SMALL: Final = 1 << 10
+"""Elements of the gates in all steps up to which kernels are not worth their compilation."""
 
 
 def reason_against_vectors(call: KernelCall, is_large: bool) -> str | None:
@@ -44,19 +20,16 @@ def reason_against_vectors(call: KernelCall, is_large: bool) -> str | None:
         return "vector code runs on the host alone"
     if not call.size("data"):
         return "there is nothing to compute"
-    products = _products(call)
-    return None if is_large or products > _SMALL else _much(products, "vector code pays from")
+    elements = prod(call.shape("data")[:2]) * call.prop.gates_size
+    if is_large or elements > _SMALL:
+        return None
+    return f"all gates have {elements} elements, vector code pays from {_SMALL}"
 
 
-def size_of_gates(call: KernelCall) -> int:
-    """Elements of the gates in all steps."""
-    return int(prod(call.shape("data")[:2]) * call.prop.gates_size)
-
-
-def _products(call: KernelCall) -> int:
+def vector_cost(call: KernelCall, passes: int = 1) -> Cost:
+    """The operator's products; threads share them where the batch has rows for two."""
     prop: Any = call.prop
-    return int(call.shape("data")[1] * prop.gates_size * prop.state_size)
-
-
-def _much(products: int, what: str) -> str:
-    return f"a step multiplies {products} times, {what} {_SMALL}"
+    found: Cost = prop.cost(call.in_shapes, call.out_shapes) * passes
+    found = found._replace(flops=0.0, single_flops=found.product_flops)
+    is_shared = call.shape("data")[1] * prop.directions >= 2 * vector_steps.ROWS
+    return found._replace(pooled_us=found.work_us) if is_shared else found

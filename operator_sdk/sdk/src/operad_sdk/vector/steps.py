@@ -21,8 +21,7 @@ from operad.operator import OpContext, ScalarForm
 from operad_sdk.vector import bounds
 from operad_sdk.vector.addresses import data_address, span
 from operad_sdk.vector.compiled import compiled
-from operad_sdk.vector.layout import TableLayout
-from operad_sdk.vector.machine import address_of, function_at
+from operad_sdk.vector.layout import Kernel, TableLayout
 from operad_sdk.vector.settings import is_checked
 from operad_sdk.vector.team import has_team, team
 from operad_sdk.vector.tiles import PackedMatrix
@@ -36,8 +35,11 @@ _Head = namedtuple("_Head", "steps calls moves calls_at places_at addresses_at")
 _Call = namedtuple("_Call", "kernel table units")
 """The words of a call."""
 _WORD_BYTES: Final = 8
+_ONCE: Final = np.zeros(1, np.int64)
 _MOST_KEPT: Final = 64
 """Kinds of loops that are kept."""
+_MOST_KEPT_BYTES: Final = 1 << 20
+"""Memory of their own that loops keep; with more, making them is little beside their work."""
 
 
 @final
@@ -74,6 +76,11 @@ class StepArray(NamedTuple):
     def same(cls, array: NDArray[Any], order: Addresses) -> Self:
         """One array in all steps, which carries something from each to the next, or is read alone."""
         return cls(array, np.full(len(order), data_address(array)))
+
+    @classmethod
+    def single(cls, array: NDArray[Any]) -> Self:
+        """One array of a loop of one step."""
+        return cls.same(array, _ONCE)
 
     def split(self, count: int) -> list[StepArray]:
         """Columns of each, divided equally."""
@@ -132,6 +139,11 @@ def product_call(
     return StepCall(layout, [left, fixed[0], out, *fixed[1:]])
 
 
+def single_call(layout: TableLayout, *arrays: NDArray[Any]) -> StepCall:
+    """A call of a loop of one step."""
+    return StepCall(layout, [*map(StepArray.single, arrays)])
+
+
 @final
 class StepLoop:
     """The steps of one part, ready to be run.
@@ -139,6 +151,7 @@ class StepLoop:
     Attributes:
         table: Where the table that the loop reads lies.
         scratch_bytes: Scratch memory that it needs.
+        addresses: (steps, arrays of all calls), with tags where kernels are checked.
 
     Args:
         calls: In the order in which a step makes them, one or more.
@@ -162,42 +175,84 @@ class StepLoop:
             ]
             every = [np.array(tags.addresses) for tags in own]
             self._tags += own
-        addresses = np.stack(every, axis=1)
-        self._parts = (np.array(words), np.array(places), addresses)
-        calls_at, places_at, addresses_at = map(bounds.words_address, self._parts)
+        self.addresses = np.stack(every, axis=1)
+        self._parts = (np.array(words), np.array(places))
+        calls_at, places_at, addresses_at = map(bounds.words_address, (*self._parts, self.addresses))
         head = _Head(
-            steps=len(addresses), calls=len(calls), moves=len(places),
+            steps=len(self.addresses), calls=len(calls), moves=len(places),
             calls_at=calls_at, places_at=places_at, addresses_at=addresses_at,
         )  # fmt: skip
         self._table = (ctypes.c_longlong * len(head))(*head)
         self.table: Final = self._table_address("of a loop", self._table)
         self.scratch_bytes: Final = max(call.layout.scratch_bytes for call in calls)
-        self._every, self._within = addresses, (addresses, addresses)
 
-    def release(self, arrays: Sequence[NDArray[Any]]) -> bool:
-        """Forget the arrays, which are parts of these; False if one is of none, or of several of them.
-
-        Addresses of checked kernels have tags, so that they are of none.
-        """
-        spans = np.array([span(array) for array in arrays])[:, :, None, None]
-        is_within = (spans[:, 0] <= self._every) & (self._every < spans[:, 1])
-        if not (is_within.sum(0) == 1).all():
-            return False
-        which = is_within.argmax(0)
-        self._within = which, self._every - np.array([*map(data_address, arrays)])[which]
+    def release(self) -> None:
+        """Forget the arrays; then the loop runs on what `addresses` say."""
         self._kept = [call._replace(arrays=()) for call in self._kept]
-        return True
 
-    def bind(self, bases: Addresses) -> None:
-        """Take other arrays in the place of those that were forgotten, whose addresses these are."""
-        which, offsets = self._within
-        np.add(bases[which], offsets, out=self._every)
+    def move(self, addresses: Addresses) -> None:
+        """Read addresses from other memory, which has as many."""
+        self.addresses = addresses
+        self._table[_Head._fields.index("addresses_at")] = bounds.words_address(addresses)
 
     def _table_address(self, name: str, table: ctypes.Array[ctypes.c_longlong]) -> int:
         if not is_checked():
             return ctypes.addressof(table)
         self._tags.append(bounds.Tags.of_table(name, table))
         return self._tags[-1].addresses[0]
+
+
+@final
+class LoopPhases(NamedTuple):
+    """Loops in an order: those of a phase may run side by side, after all of the phase before.
+
+    Attributes:
+        phases: The loops of each.
+        memory: Arrays of the loops' own, which no array of a run shares memory with.
+    """
+
+    phases: Sequence[Sequence[StepLoop]]
+    memory: Sequence[NDArray[Any]] = ()
+
+
+@final
+class _KeptPhases:
+    """Loops whose addresses lie in one piece, each as an offset into one of the arrays of a run.
+
+    Args:
+        made: The loops.
+        arrays: All that they use but their own memory.
+
+    Attributes:
+        phases: The loops of each phase.
+        is_complete: True if each address lies in exactly one array, so that others can take their places.
+            Addresses of checked kernels have tags, so that they are in none.
+    """
+
+    def __init__(self, made: LoopPhases, arrays: Sequence[NDArray[Any]]) -> None:
+        self.phases: Final = made.phases
+        loops = [loop for phase in made.phases for loop in phase]
+        self._every = np.concatenate([loop.addresses.ravel() for loop in loops])
+        own = [*arrays, *made.memory]
+        begins, ends = np.array([span(array) for array in own]).T[..., None]
+        is_within = (begins <= self._every) & (self._every < ends)
+        self.is_complete: Final = bool((is_within.sum(0) == 1).all())
+        if not self.is_complete:
+            return
+        self._which, self._memory = is_within.argmax(0), made.memory
+        self._own = [*map(data_address, made.memory)]
+        self._offsets = self._every - np.array([*map(data_address, own)])[self._which]
+        begin = 0
+        for loop in loops:
+            end = begin + loop.addresses.size
+            loop.move(self._every[begin:end].reshape(loop.addresses.shape))
+            loop.release()
+            begin = end
+
+    def bind(self, arrays: Sequence[NDArray[Any]]) -> None:
+        """Take other arrays, which lie alike."""
+        bases = np.array([*map(data_address, arrays), *self._own])
+        np.add(bases[self._which], self._offsets, out=self._every)
 
 
 @final
@@ -208,38 +263,42 @@ class KeptLoops:
     """
 
     def __init__(self) -> None:
-        # invariant: a loop is in no list while it runs, so that threads never share one.
-        self._free: dict[Hashable, list[Sequence[StepLoop]]] = {}
+        # invariant: loops are in no list while they run, so that threads never share their tables and memory.
+        self._free: dict[Hashable, list[_KeptPhases]] = {}
 
     def run(
         self,
         key: Hashable,
         arrays: Sequence[NDArray[Any]],
-        make: Callable[[], Sequence[StepLoop]],
+        make: Callable[[], LoopPhases],
         op_ctx: OpContext | None,
     ) -> None:
-        """Run loops as `run_steps` does.
+        """Run each phase as `run_steps` does.
 
         Args:
             key: Determines, with how the arrays lie, all that `make` does.
-            arrays: All that the loops use. Where two share memory, the loops are not kept.
+            arrays: All that the loops use but their own memory. Where two share memory, or that is large, the
+                loops are not kept.
             make: Makes the loops.
         """
         key = (key, *[(array.shape, array.strides, array.dtype.char) for array in arrays])
         try:
-            loops = self._free[key].pop()
+            kept = self._free[key].pop()
         except (KeyError, IndexError):
-            loops = make()
-            is_kept = not is_checked() and all(loop.release(arrays) for loop in loops)
+            made = make()
+            phases, is_kept = made.phases, False
+            if not is_checked() and sum(array.nbytes for array in made.memory) <= _MOST_KEPT_BYTES:
+                kept = _KeptPhases(made, arrays)
+                is_kept = kept.is_complete
         else:
-            is_kept, bases = True, np.array([*map(data_address, arrays)])
-            for loop in loops:
-                loop.bind(bases)
-        run_steps(loops, op_ctx)
+            phases, is_kept = kept.phases, True
+            kept.bind(arrays)
+        for loops in phases:
+            run_steps(loops, op_ctx)
         if is_kept:
             if len(self._free) > _MOST_KEPT:
                 self._free.clear()
-            self._free.setdefault(key, []).append(loops)
+            self._free.setdefault(key, []).append(kept)
 
 
 def run_steps(loops: Sequence[StepLoop], op_ctx: OpContext | None = None) -> None:
@@ -251,20 +310,19 @@ def run_steps(loops: Sequence[StepLoop], op_ctx: OpContext | None = None) -> Non
     Raises:
         NoVectorCodeError: There is no vector code in this process.
     """
-    address = _loop_address()
-    threads = 1 if op_ctx is None else min(op_ctx.num_threads, len(loops))
+    threads = 1 if op_ctx is None or len(loops) == 1 else min(op_ctx.num_threads, len(loops))
     scratch = np.empty((threads, max(loop.scratch_bytes for loop in loops) + 63 & -64), np.uint8)
-    if has_team():
-        team.divide(address, [loop.table for loop in loops], len(loops), scratch)
+    if threads > 1 and has_team():
+        team.divide(_loop().address, [loop.table for loop in loops], len(loops), scratch)
         return
-    call = function_at(address)
+    call = _loop().call
     tags = bounds.Tags.of_scratch("of a loop", scratch) if is_checked() else None
     rows = list(map(data_address, scratch)) if tags is None else tags.addresses
 
     def run(number: int, worker: int) -> None:
         call(loops[number].table, 0, 0, rows[worker])
 
-    if op_ctx is None:
+    if threads == 1 or op_ctx is None:
         for number in range(len(loops)):
             run(number, 0)
     else:
@@ -274,8 +332,8 @@ def run_steps(loops: Sequence[StepLoop], op_ctx: OpContext | None = None) -> Non
 
 
 @cache
-def _loop_address() -> int:
-    return address_of(_loop_text(), NAME)
+def _loop() -> Kernel:
+    return Kernel(_loop_text(), "of a loop")
 
 
 def _loop_text() -> str:

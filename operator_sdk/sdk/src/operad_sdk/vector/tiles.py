@@ -157,12 +157,31 @@ class PackedMatrix:
         Raises:
             NoVectorCodeError: There is no vector code in this process.
         """
-        size_bytes = packed_elements(matrix.shape, matrix.dtype) * matrix.itemsize
+        made = PackedMatrix.empty(matrix.shape, matrix.dtype)
+        pack(matrix, made.memory)
+        return made
+
+    @staticmethod
+    def empty(shape: Shape, dtype: DType) -> PackedMatrix:
+        """Memory that is yet to be filled; behind the last row there are zeros, as `pack` leaves."""
+        size_bytes = packed_elements(shape, dtype) * dtype.itemsize
         memory = np.empty(size_bytes + ALIGNED, np.uint8)
         begin = -data_address(memory) % ALIGNED
-        packed = memory[begin : begin + size_bytes].view(matrix.dtype)
-        pack(matrix, packed)
-        return PackedMatrix(matrix.shape, packed)
+        packed = memory[begin : begin + size_bytes].view(dtype)
+        packed[-_slack(_panels(shape[1], dtype.itemsize), dtype.itemsize) :] = 0
+        return PackedMatrix(shape, packed)
+
+    def packing(self, matrix: Array) -> TableLayout:
+        """Layout of the kernel that copies a matrix here, for that and `memory`.
+
+        Args:
+            matrix: Rows or columns are in one piece each.
+        """
+        found = _order(matrix.shape, matrix.strides, matrix.itemsize)
+        assert found is not None, "neither rows nor columns of a matrix are in one piece"
+        return _pack_layout(
+            matrix.dtype.char, *found, *matrix.shape, _panels(matrix.shape[1], matrix.itemsize)
+        )
 
     def multiply(
         self,
@@ -206,6 +225,24 @@ class PackedMatrix:
         return program
 
 
+def product_layout(
+    left: Array, right: Array, out: Array, bias: Array | None = None, *, adds: bool = False
+) -> TableLayout:
+    """Layout of `left @ right + bias`, for these arrays in this order.
+
+    Args:
+        adds: Whether the product is added to what is there.
+        right: Rows or columns are in one piece each.
+        out: (N, M), each row in one piece.
+    """
+    program = _program(
+        out.dtype.char, left.shape, left.strides, right.shape, right.strides, out.shape, out.strides,
+        None if bias is None else bias.strides, adds,
+    )  # fmt: skip
+    assert program is not None, "rows of a product, or its bias, are not in one piece"
+    return program.layout
+
+
 def packed_elements(shape: Shape, dtype: DType) -> int:
     """Number of elements that `pack` fills for a matrix (K, M)."""
     panels = _panels(shape[1], dtype.itemsize)
@@ -227,11 +264,9 @@ def pack(matrix: Array, out: Array) -> None:
     size = matrix.itemsize
     if _order(matrix.shape, matrix.strides, size) is None:
         matrix = np.ascontiguousarray(matrix)
-    order, step = _order(matrix.shape, matrix.strides, size) or ("rows", 0)
     panels = _panels(matrix.shape[1], size)
     out[-_slack(panels, size) :] = 0  # which turned columns may reach, and else nothing writes
-    layout = _pack_layout(matrix.dtype.char, order, step, *matrix.shape, panels)
-    BoundKernel(layout, (matrix, out)).run()
+    BoundKernel(PackedMatrix(matrix.shape, out).packing(matrix), (matrix, out)).run()
 
 
 class _Panels(NamedTuple):

@@ -6,6 +6,7 @@ become others (`initialize`, `cast`, `reset_ctx`, another request), `replacement
 
 from __future__ import annotations
 
+from operator import eq
 from typing import Any
 
 import operad as od
@@ -49,7 +50,7 @@ class HeldArrays:
 
     def _has_new_gradients(self) -> bool:
         """Return whether all gradients were written since they were noted."""
-        return all(version_of(x) != old for x, old in zip(self._grad or (), self._noted, strict=True))
+        return not any(map(eq, map(version_of, self._grad or ()), self._noted))
 
     def _found(self, arrays: list[NDArray] | None, ctx: Any) -> NDArray:
         """The one of its arrays that is on `ctx`."""
