@@ -162,7 +162,7 @@ class PlacesText:
         self._store("uint8", byte, self._element(self._places, window, 1), mask)
 
     def _reader(self, column: str, is_inner: bool) -> Callable[[str], Values]:
-        """What gives the elements of windows from a row, the first of each from so many elements on."""
+        """Function from a row to the elements of windows, of which the first begins at `column`."""
         code, kind, lanes, width = self._code, self._kind, self._lanes, self._words.width
         firsts: Sequence[int] = range(self._kernel)
         if self._stride == 2:  # two vectors have the elements of two places in windows
@@ -229,7 +229,7 @@ class PlacesText:
         return found
 
     def _spread_store(self, block: str, is_inner: bool) -> Callable[[str, Values], None]:
-        """What stores the elements of blocks, given the first of each, the second, and so on."""
+        """Function that stores blocks of a row, given the first elements of all, the second, and so on."""
         code, kind, lanes, width = self._code, self._kind, self._lanes, self._words.width
         column = self._less(code.multiply(block, self._stride), self._words.before)
         apart = self._stride if self._stride > 2 else 1
