@@ -208,3 +208,4 @@ def _batch_rhs_factors(
 
 
 divide(BatchDot, forward=_batch_factors, lhs_grad=_batch_lhs_factors, rhs_grad=_batch_rhs_factors)
+tile(BatchDot, forward=_batch_factors, lhs_grad=_batch_lhs_factors, rhs_grad=_batch_rhs_factors)

@@ -34,8 +34,6 @@ _LOOK_UP_US: Final = 0.01
 write by `np.take` and others."""
 _PREFIX_US: Final = (2.5e-3, 3e-4)
 """Time of a prefix sum by NumPy, and in vector code."""
-_PART_PRODUCTS: Final = 1 << 18
-"""Multiplications of a part of many small products, below which a thread is not worth its call."""
 
 
 @final
@@ -180,7 +178,7 @@ def _run(step: Step, op_ctx: OpContext, slots: list[Any]) -> None:
         elif not step.writes:
             slots[step.slot] = np.asarray(step.function(*args, **step.options))
         elif step.function is np.matmul:
-            _multiply(op_ctx, args[0], args[1], slots[step.slot])
+            multiply(args[0], args[1], slots[step.slot], op_ctx=op_ctx)
         else:
             step.function(*args, out=slots[step.slot], **step.options)
         return
@@ -197,24 +195,3 @@ def _compute(kernel: CompiledForm, op_ctx: OpContext, arrays: list[NDArray[Any]]
         for array, copy in list(zip(arrays, copies, strict=True))[len(kernel.form.inputs) :]:
             if copy is not array:
                 array[...] = copy
-
-
-def _multiply(op_ctx: OpContext, a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None:
-    """Products of matrices: one in parts of its own, many in parts of the first axis on the threads."""
-    if out.ndim == 2:
-        multiply(a, b, out, op_ctx=op_ctx)
-        return
-    batch = len(out)
-    count = min(batch, int(out.size) * a.shape[-1] // _PART_PRODUCTS)
-    if op_ctx.num_threads == 1 or count < 2:
-        np.matmul(a, b, out=out)
-        return
-
-    def of(array: NDArray[Any], begin: int, end: int) -> NDArray[Any]:
-        return array[begin:end] if array.ndim == out.ndim and len(array) == batch else array
-
-    def part(number: int, _: int) -> None:
-        begin, end = batch * number // count, batch * (number + 1) // count
-        np.matmul(of(a, begin, end), of(b, begin, end), out=out[begin:end])
-
-    op_ctx.parallel(part, count, op_ctx.num_threads)
