@@ -33,7 +33,7 @@ from operad.operator import (
 )
 from operad_sdk.declare.scalar_form import MODES, in_mode
 from operad_sdk.differentiate.errors import NoForm
-from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
+from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH, SAVED_US
 from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.by_mode import ByMode
@@ -87,7 +87,7 @@ def reason_for(
         return _reason_against_forms(found, call, size, returned)
     if call.prop.params.run_time:  # with the line, as the form for one value may be another one
         return found.explained() if isinstance(found, NoForm) else found
-    if size is not None and size < ELEMENTS_FROM_SIZE:
+    if call.is_alone and size is not None and size < ELEMENTS_FROM_SIZE:
         return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {found}"
     against: str | None = _programs().reason_against(parts, call, always=size is None)
     # Where a program is not worth it, the line that stops a form is what would help.
@@ -183,7 +183,10 @@ def _reason_against_forms(
     ops = {step.op for each in found for form in each.forms for step in form.instructions}
     walks_rows, is_exact = not ops.isdisjoint((*REDUCTIONS, "position")), ops <= EXACT
     if size < ELEMENTS_FROM_SIZE and not walks_rows:
-        return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
+        if call.is_alone:
+            return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
+        if both.numpy_us - both.vector_us < SAVED_US:
+            return f"{size} elements, for which vector code saves less than {SAVED_US} us, estimated"
     if not both.numpy_us or ("sum" in ops and "position" in ops and ops <= _OF_PICKS):
         return "it moves elements alone, which is one of NumPy's calls"
     if is_exact and call.threads > 1 and found[0].cost.is_parallel:
