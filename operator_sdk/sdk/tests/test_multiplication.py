@@ -8,6 +8,7 @@ import pytest
 from operad_sdk import multiplication
 from operad_sdk.multiplication import RightFactor, multiply, reason_for_blas
 from operad_sdk.vector import host, reason_against
+from operator_sdk.sdk.tests.test_products import Run
 
 in_vectors = pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
 with_avx512 = pytest.mark.skipif(
@@ -44,6 +45,20 @@ def test_a_product_is_the_same_either_way(way: str, dtype: str, has_bias: bool, 
     expected = left @ right + (bias if has_bias else 0)
     multiply(left, right, out, bias if has_bias else None)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("stack", [(4, 1), (1, 5), (4, 5), ()])
+def test_a_stack_is_multiplied_by_one_of_fewer_matrices(
+    stack: tuple[int, ...], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, right = RNG.standard_normal((4, 5, 6, 7)), RNG.standard_normal((*stack, 7, 9))
+    for limits in ({"_STACKED": 0, "_VECTORS_HELD": 0}, {"_STACKED": 1 << 40, "_PART": 1}):
+        for name, value in limits.items():
+            monkeypatch.setattr(multiplication, name, value)
+        out = np.full((4, 5, 6, 9), np.nan)
+        multiply(left, right, out, op_ctx=Run(threads))
+        np.testing.assert_allclose(out, left @ right, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.walk
@@ -92,10 +107,13 @@ def test_what_has_no_vector_code_is_multiplied_by_numpy(monkeypatch: pytest.Monk
         (4096, (1, 512), "C", "float32", True),
         (4096, (512, 4), "C", "float32", True),
         (8, (1024, 4096), "C", "float32", True),
+        (64, (32, 64, 64), "C", "float64", False),
+        (16, (4, 16, 16), "C", "float32", True),
+        (1, (32, 64, 64), "C", "float32", True),
     ],
 )
 def test_blas_computes_what_it_computes_faster(
-    rows: int, shape: tuple[int, int], order: str, dtype: str, is_blas: bool
+    rows: int, shape: tuple[int, ...], order: str, dtype: str, is_blas: bool
 ) -> None:
     reason = reason_for_blas(rows, np.empty(shape, dtype, order))  # type: ignore[call-overload]
     assert (reason is not None) == is_blas

@@ -2,8 +2,9 @@
 
 OpenBLAS copies both matrices for each product; few rows do not pay for that. So a kernel is 1.1 to 3 times
 as fast, most where rows are few, and where the right matrix is turned or was packed before. Small products
-have kernels of their own in OpenBLAS, which copy nothing. Where registers hold no more than 8 vectors, as
-those of AVX2, OpenBLAS's kernels are as fast, so BLAS multiplies there.
+have kernels of their own in OpenBLAS, which copy nothing. Of a stack of matrices NumPy calls BLAS for each,
+which takes twice as long as a kernel for all. Where registers hold no more than 8 vectors, as those of AVX2,
+OpenBLAS's kernels are as fast, so BLAS multiplies there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ _TURNED: Final = (1 << 17, 1 << 10)
 piece each."""
 _COLUMNS: Final = 8
 """Columns from which enough lanes of a vector are used."""
+_STACKED: Final = 1 << 17
+"""Multiplications of a stack of matrices from which it is."""
+_PART: Final = 1 << 18
+"""Multiplications of a part of a stack, below which a thread is not worth its call."""
 _APART: Final = (16, 1 << 22)
 """Rows up to which, and elements of the right matrix from which, BLAS reads rows of that matrix faster."""
 _COPIED_BY_BLAS: Final = 1 << 19
@@ -32,12 +37,21 @@ _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def reason_for_blas(rows: int, right: Array) -> str | None:
-    """Reason why BLAS multiplies a matrix of so many rows with another one; None: vector code is faster."""
-    inner, columns = right.shape
+    """Reason why BLAS multiplies a matrix of so many rows with another one; None: vector code is faster.
+
+    Args:
+        rows: Of the left matrix, or of each of a stack.
+        right: (K, M), or a stack of such matrices.
+    """
+    inner, columns = right.shape[-2:]
     products = rows * right.size
     if rows == 1 or inner == 1 or columns < _COLUMNS:
         return f"BLAS computes ({rows}, {inner}) by ({inner}, {columns}) faster"
-    if right.strides[1] != right.itemsize:
+    if right.size > inner * columns:
+        if products < _STACKED:
+            return f"{products} products of a stack, BLAS is faster up to {_STACKED}"
+        return _reason_of_host()
+    if right.strides[-1] != right.itemsize:
         least, elements = _TURNED
         if products >= least and rows * columns > elements:
             return _reason_of_host()
@@ -59,18 +73,34 @@ def multiply(
     """Write `left @ right + bias`.
 
     Args:
-        left: (N, K).
-        right: (K, M).
-        out: (N, M), which shares no memory with the others.
+        left: (N, K), or a stack of matrices, (..., N, K).
+        right: (K, M), or (..., K, M).
+        out: (N, M), or (..., N, M), which shares no memory with the others.
         bias: (M,), added to each row; or None.
-        op_ctx: Whose threads compute parts of a large product in vector code; None: the calling thread alone.
+        op_ctx: Whose threads compute parts of a large product in vector code, or of a stack; None: the
+            calling thread alone.
     """
-    if _are_of_kernels(left, right, out) and reason_for_blas(len(left), right) is None:
+    if out.ndim > 2:
+        left, right = (_stacked(each, out) for each in (left, right))
+    if _are_of_kernels(left, right, out) and reason_for_blas(left.shape[-2], right) is None:
         tiled_product(left, right, out, bias, op_ctx=op_ctx)
         return
-    np.matmul(left, right, out=out)
+    _by_blas(left, right, out, op_ctx)
     if bias is not None:
         np.add(out, bias, out=out)
+
+
+def _by_blas(left: Array, right: Array, out: Array, op_ctx: OpContext | None) -> None:
+    count = min(len(out), int(out.size) * left.shape[-1] // _PART) if out.ndim > 2 else 1
+    if op_ctx is None or op_ctx.num_threads == 1 or count < 2:
+        np.matmul(left, right, out=out)
+        return
+
+    def part(number: int, _: int) -> None:
+        some = slice(len(out) * number // count, len(out) * (number + 1) // count)
+        np.matmul(left[some], right[some], out=out[some])
+
+    op_ctx.parallel(part, count, op_ctx.num_threads)
 
 
 @final
@@ -116,6 +146,16 @@ class RightFactor:
             self._product = np.empty_like(out.T if self._is_large else out, order="C")
             self._product = self._product.T if self._is_large else self._product
         return self._product
+
+
+def _stacked(matrices: Array, out: Array) -> Array:
+    """As many matrices as the product has."""
+    stack = out.shape[:-2]
+    return (
+        matrices
+        if matrices.shape[:-2] == stack
+        else np.broadcast_to(matrices, (*stack, *matrices.shape[-2:]))
+    )
 
 
 def _are_of_kernels(*arrays: Array) -> bool:

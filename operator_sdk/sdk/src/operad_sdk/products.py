@@ -129,10 +129,12 @@ class _Refusal:
             return "vector code computes in float32 and float64"
         is_double = np.dtype(np.float64) in call.in_types
         dtype = np.dtype(np.float64 if is_double else np.float32)
-        left, right, *_ = self._factors(*[_example(call, name, dtype) for name in self._names])
-        (rows, inner), columns = left.shape, right.shape[1]
-        if 0 in (rows, inner, columns):
+        left, right, out, *_ = self._factors(*[_example(call, name, dtype) for name in self._names])
+        rows = left.shape[-2]
+        if 0 in (*left.shape, right.shape[-1]):
             return "there is nothing to compute"
+        if out.ndim > 2 and out.strides[-1] != out.itemsize:
+            return "BLAS writes columns that are in one piece each"
         if is_large:
             return None
         flops = 2.0 * rows * right.size

@@ -150,6 +150,42 @@ def test_large_calls_are_computed_by_a_program_and_small_ones_are_not():
     assert kernel.when.explained(large) == "a program: kernel of 5, numpy.matmul, kernel of 1"
 
 
+@operator("program_halves")
+class Halves(OperatorProperty):
+    """Halves of rows, each made of both."""
+
+    spec = "data:(N, 2*h), angle:(1) -> output:(N, 2*h)"
+    accepts = "floating"
+
+    def forward(data, angle):
+        first, second = np.split(data, 2, axis=1)
+        first, second = np.exp(-first * first), np.tanh(second) + 1
+        return np.concatenate([first * angle - second, second * angle + first], axis=1)
+
+
+def test_a_graph_has_programs_and_forms_of_small_arrays_too():
+    kernel, shapes = Halves().derived_kernels()[0], [(4, 64), (1,)]
+    alone, of_graph = (
+        KernelCall(Halves(), cpu(), shapes, [SINGLE] * 2, is_alone=flag) for flag in (True, False)
+    )
+    assert "pays from" in kernel.when(alone)
+    assert kernel.when(of_graph) is True
+    assert "pays from" in kernel.when(KernelCall(Halves(), cpu(), [(2, 64), (1,)], [SINGLE] * 2))
+
+
+@pytest.mark.parametrize("req", [OpReq.WRITE, OpReq.INPLACE, OpReq.ADD, "apart", "strided"])
+def test_small_programs_write_where_results_are_wanted(req, monkeypatch):
+    arrays = [np.random.default_rng(1).normal(size=(4, 64)).astype(SINGLE), np.array([0.3], SINGLE)]
+    run = made(Halves, ("forward",), arrays)
+    expected = Halves.forward(*arrays) + (req is OpReq.ADD)
+    out = arrays[0] if req is OpReq.INPLACE else np.ones((4, 128), SINGLE)[:, :: 2 if req == "apart" else 1]
+    out = out[:, :64]
+    if req == "strided":
+        arrays[0] = np.asfortranarray(arrays[0])
+    forward(run, arrays, out, req if isinstance(req, OpReq) else OpReq.WRITE)
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize(("rows", "is_program"), [(4, False), (400, True)])
 def test_gradients_that_no_kernel_has_together_are_a_program_where_that_reads_less(rows, is_program):
     shapes, types = [(rows, 8, 100), (8,)], [SINGLE] * 2

@@ -183,6 +183,19 @@ def a_product(arrays, length, dtype):
     return outs
 
 
+def products_of_a_stack(arrays, length, dtype):
+    rows, inner, columns = arrays.rng.permutation([length, *arrays.rng.integers(1, 40, 2)]).tolist()
+    stack = (2, 3) if arrays.rng.integers(2) else (5,)
+    left = arrays.given(*stack, rows, inner, dtype=dtype)
+    right = arrays.given(*stack, inner, columns, dtype=dtype)
+    outs = [arrays.empty(*stack, rows, columns, dtype=dtype, way="one piece") for _ in range(3)]
+    tiled_product(left, right, outs[0], op_ctx=context(arrays))
+    tiled_product(left, right, outs[1], adds=True, op_ctx=context(arrays))
+    turned = arrays.given(*stack, columns, inner, dtype=dtype).swapaxes(-1, -2)
+    tiled_product(left, turned, outs[2], op_ctx=context(arrays))
+    return outs
+
+
 def a_product_of_a_packed_matrix(arrays, length, dtype):
     inner = int(arrays.rng.integers(1, 40))
     right = arrays.given(inner, length, dtype=dtype)
@@ -284,13 +297,15 @@ KINDS = {
     kind.__name__: kind
     for kind in (
         over_elements, of_several_types, of_rows, of_rows_to_one, of_columns, of_blocks_of_columns, a_product,
-        a_product_of_a_packed_matrix, some_steps, calls_of_one_step,
+        a_product_of_a_packed_matrix, products_of_a_stack, some_steps, calls_of_one_step,
         a_traced_program, a_program_in_tiles, prefixes,
     )
 }  # fmt: skip
 LEAST = dict.fromkeys(list(KINDS)[6:], 1)
 """Lengths below which there is no kernel; everywhere else rows may have no elements."""
-WITHOUT_HALF = {"a_product", "a_product_of_a_packed_matrix", "some_steps", "calls_of_one_step"}
+WITHOUT_HALF = {
+    "a_product", "a_product_of_a_packed_matrix", "products_of_a_stack", "some_steps", "calls_of_one_step",
+}  # fmt: skip
 
 
 def expect_same_bits_everywhere(kind, length, dtype, way, threads, seed):

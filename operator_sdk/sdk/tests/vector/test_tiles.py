@@ -90,6 +90,35 @@ def test_packing_writes_its_own_memory_alone(shape, order, kind):
     np.testing.assert_array_equal(found, matrix)
 
 
+@pytest.mark.more
+@given(
+    stack=st.sampled_from([(3,), (2, 2), (2, 1, 3), (1, 1)]), rows=ROWS, inner=INNER, columns=COLUMNS,
+    order=st.sampled_from(["C", "F", "apart", "once"]), kind=st.sampled_from(KINDS), adds=st.booleans(),
+    threads=st.integers(1, 3), seed=st.integers(0, 99),
+)  # fmt: skip
+def test_products_of_stacks_are_those_of_their_matrices(
+    stack, rows, inner, columns, order, kind, adds, threads, seed
+):
+    rng = np.random.default_rng(seed)
+    left = rng.standard_normal((*stack, rows, inner)).astype(kind)
+    right = rng.standard_normal((*stack, inner, columns)).astype(kind)
+    if order == "F":  # and heads behind rows
+        left = np.moveaxis(np.ascontiguousarray(np.moveaxis(left, -2, 0)), 0, -2)
+        right = np.ascontiguousarray(right.swapaxes(-1, -2)).swapaxes(-1, -2)
+    elif order == "apart":  # by no one step from each matrix to the next
+        left = np.repeat(left, 2, axis=0)[::2]
+    elif order == "once":
+        right = np.broadcast_to(right[(0,) * len(stack)], right.shape)
+    before = rng.standard_normal((*stack, rows, columns)).astype(kind)
+    found, expected = before.copy(), before.copy()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiles, "DIVIDED_FLOPS", 0)
+        tiled_product(left, right, found, adds=adds, op_ctx=Run(threads))
+    for place in np.ndindex(stack):
+        tiled_product(left[place], right[place], expected[place], adds=adds)
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("shape", [(0, 3, 4), (3, 0, 4), (3, 4, 0)])
 def test_empty_products_are_zeros_and_the_bias(shape):
     rows, inner, columns = shape
@@ -181,10 +210,13 @@ def test_bits_are_the_same_whatever_the_width_of_registers(turned, monkeypatch):
 
 
 @pytest.mark.parametrize("other", OTHERS)
-def test_kernels_compile_for_other_processors(other, monkeypatch):
+@pytest.mark.parametrize("stack", [(), (3,)])
+def test_kernels_compile_for_other_processors(other, stack, monkeypatch):
     monkeypatch.setattr(tiles, "host", lambda: OTHERS[other])
     tiles._program.cache_clear()
-    strides = ((7, 30), (120, 4), (30, 20), (4, 120), (7, 20), (80, 4), (4,), True)
-    layout = tiles._program("f", *strides).layout
+    shapes = [np.empty((*stack, *shape), "f") for shape in ((7, 30), (20, 30), (7, 20))]
+    left, right, out = shapes[0], shapes[1].swapaxes(-1, -2), shapes[2]
+    pairs = [one for array in (left, right, out) for one in (array.shape, array.strides)]
+    layout = tiles._program("f", *pairs, (4,), True).layout
     tiles._program.cache_clear()
     assert len(object_code(layout.kernel.text, OTHERS[other])) > 500

@@ -104,8 +104,9 @@ class FullyConnected(OperatorProperty):
     @lock_cost_limit(5)
     def forward(data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array) -> None:
         """`data @ weight.T`, to which the bias is added in place."""
-        if data.ndim == output.ndim == 2 and output.flags.c_contiguous:
-            data.dot(weight.T, output)  # 0.6 us less than `matmul`
+        units, inner = weight.shape
+        if inner > 1 and output.flags.c_contiguous:  # `dot` takes 0.6 us less than `matmul`
+            data.reshape(-1, inner).dot(weight.T, output.reshape(-1, units))
         else:
             product(_rows(data, flatten), weight.T, output)
         if bias is not None:

@@ -194,3 +194,4 @@ class BatchDot(OperatorProperty):
 
 
 divide(BatchDot, forward=_batch_factors, lhs_grad=_batch_lhs_factors, rhs_grad=_batch_rhs_factors)
+tile(BatchDot, forward=_batch_factors, lhs_grad=_batch_lhs_factors, rhs_grad=_batch_rhs_factors)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,18 +55,23 @@ def _part(
     return (*shape[:position], *length, *shape[position + 1 :])
 
 
-def _parts(
-    array: Array, count: int, axis: int, squeeze_axis: bool, sections: int, indices: Shape = ()
-) -> list[Array]:
-    """The parts as views."""
-    lead = (slice(None),) * (axis % array.ndim)
-    bounds = [_bounds(number, array.shape[axis], sections, indices) for number in range(count)]
-    return [array[(*lead, begin if squeeze_axis else slice(begin, end))] for begin, end in bounds]
+@lru_cache(maxsize=1024)
+def _places(
+    shape: Shape, count: int, axis: int, squeeze_axis: bool, sections: int, indices: Shape
+) -> list[Any]:
+    """The index of each part of an array."""
+    lead = (slice(None),) * (axis % len(shape))
+    bounds = [_bounds(number, shape[axis], sections, indices) for number in range(count)]
+    return [(*lead, begin if squeeze_axis else slice(begin, end)) for begin, end in bounds]
 
 
-def _fill(targets: Arrays, parts: Arrays) -> None:
-    for target, part in zip(targets, parts, strict=True):
-        target[...] = part
+def _fill(
+    targets: Arrays, array: Array, axis: int, squeeze_axis: bool, sections: int, indices: Shape = ()
+) -> None:
+    """Write the parts of an array."""
+    places = _places(array.shape, len(targets), axis, squeeze_axis, sections, indices)
+    for target, place in zip(targets, places, strict=True):
+        target[...] = array[place]
 
 
 def _join(parts: Arrays, axis: int, squeeze_axis: bool, out: Array) -> None:
@@ -135,7 +141,7 @@ class SliceChannel(LinkedAxes):
 
     def forward(data: Array, num_outputs: int, axis: int, squeeze_axis: bool, output: Arrays) -> None:
         """Every part."""
-        _fill(output, _parts(data, num_outputs, axis, squeeze_axis, num_outputs))
+        _fill(output, data, axis, squeeze_axis, num_outputs)
 
     def data_grad(output_grad: Arrays, axis: int, squeeze_axis: bool, data_grad: Array) -> None:
         """`d/d data`: the gradients of all parts, joined."""
@@ -176,8 +182,7 @@ class split_v2(OperatorProperty):
         data: Array, indices: Shape, axis: int, squeeze_axis: bool, sections: int, output: Arrays
     ) -> None:
         """Every part."""
-        count = sections or max(1, len(indices))
-        _fill(output, _parts(data, count, axis, squeeze_axis, sections, indices))
+        _fill(output, data, axis, squeeze_axis, sections, indices)
 
     def data_grad(output_grad: Arrays, axis: int, squeeze_axis: bool, data_grad: Array) -> None:
         """`d/d data`: the gradients of all parts, joined."""

@@ -254,9 +254,16 @@ class CachedAttention(OperatorProperty):
         start = min(max(int(offset[0]), 0), keys.shape[2] - key.shape[2])
         end = start + key.shape[2]
         keys[:, :, start:end], values[:, :, start:end] = key, value
-        is_causal = query.shape[2] > 1  # the last query sees all
-        shares = _shares(_grouped(query, group_size), keys[:, :, :end], None, None, is_causal)
-        return (shares @ values[:, :, None, :end]).reshape(*query.shape[:3], value.shape[3])
+        (batch, heads, length, width), seen = query.shape, values[:, :, :end]
+        if length > 1:
+            shares = _shares(_grouped(query, group_size), keys[:, :, :end], None, None, causal=True)
+            return (shares @ seen[:, :, None]).reshape(batch, heads, length, value.shape[3])
+        # One query sees all that was written, and those of a group are rows.
+        queries = query.reshape(batch, heads // group_size, group_size, width) / width**0.5
+        scores = queries @ keys[:, :, :end].swapaxes(2, 3)
+        powers = np.exp(scores - scores.max(axis=3, keepdims=True))
+        total = powers.sum(axis=3, keepdims=True)
+        return (powers @ seen / total).reshape(batch, heads, 1, value.shape[3])
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Products and softmax of half of the scores: how many there are, the offset says."""

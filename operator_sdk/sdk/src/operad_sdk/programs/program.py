@@ -21,12 +21,15 @@ from operad_sdk.multiplication import multiply
 from operad_sdk.programs.clusters import Clusters
 from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot, Step
 from operad_sdk.sums import PREFIXES_IN_VECTORS, blocked_cumsum
+from operad_sdk.vector.addresses import data_address, span
+from operad_sdk.vector.array_calls import ArrayCall, strided_call
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.cost_rule import Estimates
 from operad_sdk.vector.form_calls import run_bound
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
 
+_ALONE: Final = OpContext(cpu(), is_train=False)
 _DOUBLE_BYTES: Final = 8
 _COPY_US: Final = 2.5e-5
 """Time of a byte that is copied."""
@@ -35,8 +38,6 @@ _LOOK_UP_US: Final = 0.01
 write by `np.take` and others."""
 _PREFIX_US: Final = (2.5e-3, 3e-4)
 """Time of a prefix sum by NumPy, and in vector code."""
-_PART_PRODUCTS: Final = 1 << 18
-"""Multiplications of a part of many small products, below which a thread is not worth its call."""
 
 
 @final
@@ -99,6 +100,15 @@ class Program:
         """Memory between the steps."""
         return self.whole.size_bytes
 
+    @property
+    def is_of_kernels(self) -> bool:
+        """Return whether kernels compute all results, where they are wanted."""
+        own = [
+            isinstance(one, KernelStep) or (isinstance(one, CallStep) and one.is_view)
+            for one in self.whole.steps
+        ]
+        return all(own) and not self.whole.copied
+
     def explained(self) -> str:
         """The steps in words."""
         return ", ".join(filter(None, map(_word, self.whole.steps)))
@@ -118,27 +128,76 @@ class Program:
             targets: Where each goes; they share no memory with `arrays`, and lie in one piece each.
         """
         plan = self.plan(wanted)
-        slots: list[Any] = [*arrays, *[None] * (plan.num_slots - len(arrays))]
-        for slot, value in plan.constants:
-            slots[slot] = value
-        for number, slot, shape in plan.direct:
-            slots[slot] = targets[number].reshape(shape)
         handle = storage.get().alloc(plan.size_bytes, cpu()) if plan.size_bytes else None
         try:
-            if handle is not None:
-                for slot, begin, shape, dtype in plan.places:
-                    size = prod(shape) * dtype.itemsize
-                    slots[slot] = handle.buffer[begin : begin + size].view(dtype).reshape(shape)
-            for slot, whole, index in plan.parts:
-                slots[slot] = slots[whole][index]
+            slots = _slots(plan, arrays, targets, None if handle is None else handle.buffer)
             for step in plan.steps:
                 _run(step, op_ctx, slots)
             for number, slot in plan.copied:
                 targets[number][...] = slots[slot]
         finally:
+            slots = []  # views of what is given back
             if handle is not None:
-                del slots
                 storage.get().free(handle)
+
+    def calls(self) -> list[tuple[ArrayCall, list[int]]] | None:
+        """The kernels of all results, as calls that find the memory of contiguous arrays by themselves.
+
+        Returns:
+            In order, each call with the numbers of the arrays that it takes: of the inputs, the results, the
+            constants of `whole`, and last the memory between the steps. None where other steps compute.
+        """
+        plan = self.whole
+        arrays = [np.empty(node.value.shape, node.value.dtype) for node in self.inputs]
+        targets, memory = [np.empty(*spec) for spec in self.specs], np.empty(plan.size_bytes, np.uint8)
+        given = [*arrays, *targets, *(value for _, value in plan.constants), memory]
+        if not self.is_of_kernels or not all(isinstance(array, np.ndarray) for array in given):
+            return None
+        slots, found = _slots(plan, arrays, targets, memory), list[tuple[ArrayCall, list[int]]]()
+        for step in plan.steps:
+            if isinstance(step, CallStep):  # of a view; where that is a copy, it has no place
+                _run(step, _ALONE, slots)
+                continue
+            assert isinstance(step, KernelStep)
+            own = [slots[number] for number in step.slots]
+            places = [_place(array, given) for array in own]
+            taken = sorted({number for number, _ in places})
+            try:
+                layout = step.cluster.kernel.layout(own)
+            except NoVectorCodeError:  # of strides that were not foreseen
+                return None
+            if taken[0] < 0:
+                return None
+            sources, offsets = [taken.index(number) for number, _ in places], [begin for _, begin in places]
+            found.append((strided_call(layout, sources=sources, offsets=offsets), taken))
+        return found
+
+
+def _place(array: NDArray[Any], given: Sequence[NDArray[Any]]) -> tuple[int, int]:
+    """The number of the array in which one lies, or -1, and where it begins there, in bytes."""
+    address = data_address(array)
+    for number, (whole, (begin, end)) in enumerate(zip(given, map(span, given), strict=True)):
+        if begin <= address < end:
+            return number, address - data_address(whole)
+    return -1, 0
+
+
+def _slots(
+    plan: Plan, arrays: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]], memory: NDArray[Any] | None
+) -> list[Any]:
+    """The arrays of a run before its steps, by slot."""
+    slots: list[Any] = [*arrays, *[None] * (plan.num_slots - len(arrays))]
+    for slot, value in plan.constants:
+        slots[slot] = value
+    for number, slot, shape in plan.direct:
+        slots[slot] = targets[number].reshape(shape)
+    if memory is not None:
+        for slot, begin, shape, dtype in plan.places:
+            size = prod(shape) * dtype.itemsize
+            slots[slot] = memory[begin : begin + size].view(dtype).reshape(shape)
+    for slot, whole, index in plan.parts:
+        slots[slot] = slots[whole][index]
+    return slots
 
 
 def _looks_up(node: Node) -> bool:
@@ -181,7 +240,7 @@ def _run(step: Step, op_ctx: OpContext, slots: list[Any]) -> None:
         elif not step.writes:
             slots[step.slot] = np.asarray(step.function(*args, **step.options))
         elif step.function is np.matmul:
-            _multiply(op_ctx, args[0], args[1], slots[step.slot])
+            multiply(args[0], args[1], slots[step.slot], op_ctx=op_ctx)
         else:
             step.function(*args, out=slots[step.slot], **step.options)
         return
@@ -198,24 +257,3 @@ def _compute(kernel: CompiledForm, op_ctx: OpContext, arrays: list[NDArray[Any]]
         for array, copy in list(zip(arrays, copies, strict=True))[len(kernel.form.inputs) :]:
             if copy is not array:
                 array[...] = copy
-
-
-def _multiply(op_ctx: OpContext, a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None:
-    """Products of matrices: one in parts of its own, many in parts of the first axis on the threads."""
-    if out.ndim == 2:
-        multiply(a, b, out, op_ctx=op_ctx)
-        return
-    batch = len(out)
-    count = min(batch, int(out.size) * a.shape[-1] // _PART_PRODUCTS)
-    if op_ctx.num_threads == 1 or count < 2:
-        np.matmul(a, b, out=out)
-        return
-
-    def of(array: NDArray[Any], begin: int, end: int) -> NDArray[Any]:
-        return array[begin:end] if array.ndim == out.ndim and len(array) == batch else array
-
-    def part(number: int, _: int) -> None:
-        begin, end = batch * number // count, batch * (number + 1) // count
-        np.matmul(of(a, begin, end), of(b, begin, end), out=out[begin:end])
-
-    op_ctx.parallel(part, count, op_ctx.num_threads)

@@ -52,6 +52,7 @@ class ProductPattern(NamedTuple):
         has_bias: Whether a row is added to each row of the product.
         adds: Whether the product is added to what is there.
         is_long: Whether sums have more than `BLOCK` products.
+        is_stack: Whether there are several matrices, which are then the units of calls, in place of panels.
     """
 
     kind: str
@@ -62,20 +63,22 @@ class ProductPattern(NamedTuple):
     has_bias: bool = False
     adds: bool = False
     is_long: bool = False
+    is_stack: bool = False
 
 
 ProductTable = namedtuple(
     "ProductTable",
-    "left left_row left_inner right right_step bias out out_row tiles inner columns panels",
+    "left left_row left_inner right right_step bias out out_row tiles inner columns panels every"
+    " left_matrix right_matrix out_matrix",
 )
 """Addresses of the arrays; bytes from a row to the next of the left matrix and of the product, from a column
 to the next of the left matrix, and from a piece to the next of the right one; whole tiles of rows; how many
-products a sum has; columns; and whole panels."""
+products a sum has; columns; whole panels, and all of them; bytes from a matrix of a stack to the next."""
 
 
 @final
 class ProductText:
-    """The text of a kernel, whose units are panels.
+    """The text of a kernel, whose units are panels, or the matrices of a stack.
 
     Attributes:
         text: The module.
@@ -90,9 +93,6 @@ class ProductText:
         self._words = words = code.record(ProductTable)
         arrays = ("left", "right", "bias", "out")
         self._pointers = {name: code.pointer(getattr(words, name)) for name in arrays}
-        self._panels = _Panels(
-            code, pattern.kind, self._pointers["right"], self._words.right_step, self._words.columns
-        )
         scratch = code.value("ptrtoint ptr %scratch to i64")
         # Vectors of a panel begin at a line of the cache each, so that none is loaded from two.
         self._scratch = code.pointer(code.value(f"and i64 {code.add(scratch, ALIGNED - 1)}, -{ALIGNED}"))
@@ -100,8 +100,24 @@ class ProductText:
         self._left_rows = [code.multiply(self._words.left_row, i) if i else "0" for i in rows]
         self._out_rows = [code.multiply(self._words.out_row, i) if i else "0" for i in rows]
         self._left_inner = [code.multiply(self._words.left_inner, i) if i else "0" for i in range(_UNROLLED)]
-        each_panel(code, self._words.panels, pattern.tile.vectors, pattern.last, self._panel)
+        if pattern.is_stack:
+            code.loop("%first", "%last", 1, [], self._matrix)
+        else:
+            self._every_panel("%first", "%last")
         self.text: Final = code.module()
+
+    def _matrix(self, number: str, _: Values) -> Values:
+        first = dict(self._pointers)
+        for name in ("left", "right", "out"):
+            before = self._code.multiply(number, getattr(self._words, f"{name}_matrix"))
+            self._pointers[name] = self._code.address(first[name], before)
+        self._every_panel("0", self._words.every)
+        return []
+
+    def _every_panel(self, first: str, last: str) -> None:
+        code, words, pattern = self._code, self._words, self._pattern
+        self._panels = _Panels(code, pattern.kind, self._pointers["right"], words.right_step, words.columns)
+        each_panel(code, words.panels, pattern.tile.vectors, pattern.last, self._panel, first, last)
 
     def _panel(self, number: str, vectors: int) -> Values:
         code, words, lanes = self._code, self._words, self._lanes
@@ -241,14 +257,15 @@ class PackText:
 
 
 def each_panel(
-    code: Writer, whole: str, vectors: int, last: int, panel: Callable[[str, int], Values]
-) -> None:
-    """Write loops over the panels of a call; `panel` gets the number of each and how many vectors it has."""
-    end = code.call("i64", "llvm.smin.i64", ("i64", "%last"), ("i64", whole)) if last else "%last"
-    code.loop("%first", end, 1, [], lambda number, _: panel(number, vectors))
+    code: Writer, whole: str, vectors: int, last: int, panel: Callable[[str, int], Values],
+    first: str = "%first", end: str = "%last",
+) -> None:  # fmt: skip
+    """Write loops over some panels; `panel` gets the number of each and how many vectors it has."""
+    middle = code.call("i64", "llvm.smin.i64", ("i64", end), ("i64", whole)) if last else end
+    code.loop(first, middle, 1, [], lambda number, _: panel(number, vectors))
     if last:
-        begin = code.call("i64", "llvm.smax.i64", ("i64", "%first"), ("i64", whole))
-        code.loop(begin, "%last", 1, [], lambda number, _: panel(number, last))
+        begin = code.call("i64", "llvm.smax.i64", ("i64", first), ("i64", whole))
+        code.loop(begin, end, 1, [], lambda number, _: panel(number, last))
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, final
 
@@ -66,9 +66,9 @@ def tiled_product(
     The bits of the product depend on the values and on K alone.
 
     Args:
-        left: (N, K), of any strides.
-        right: (K, M), copied unless rows or columns are in one piece each.
-        out: (N, M), or another shape with as many elements; shares no memory with the others.
+        left: (N, K), of any strides; or a stack of matrices, (..., N, K), by as many right ones.
+        right: (K, M), copied unless rows or columns are in one piece each; or (..., K, M).
+        out: (N, M), or another shape with as many elements; or (..., N, M). Shares no memory with the others.
         bias: (M,), added to each row; or None.
         adds: Whether the product is added to what is there.
         op_ctx: Whose threads compute parts of a large product; None: the calling thread computes all.
@@ -78,7 +78,7 @@ def tiled_product(
     """
     if not out.size:
         return
-    shape = (left.shape[0], right.shape[1])
+    shape = (*left.shape[:-1], right.shape[-1])
     if out.shape != shape and out.flags.c_contiguous:
         out = out.reshape(shape)
     program = _program(
@@ -86,7 +86,10 @@ def tiled_product(
         None if bias is None else bias.strides, adds,
     )  # fmt: skip
     arrays = (left, right, out) if bias is None else (left, right, out, bias)
-    if program is None:
+    if program is None and len(shape) > 2:
+        for matrices in zip(left, right, out, strict=True):
+            tiled_product(*matrices, bias, adds=adds, op_ctx=op_ctx)
+    elif program is None:
         target = out.reshape(shape).copy() if adds else np.empty(shape, out.dtype)
         bias = None if bias is None else np.ascontiguousarray(bias)
         tiled_product(left, np.ascontiguousarray(right), target, bias, adds=adds, op_ctx=op_ctx)
@@ -122,6 +125,9 @@ def _run(
             some = (units * number // count, units * (number + 1) // count)
             bound.run(*some, thread_memory(bound.scratch_bytes))
 
+    elif arrays[0].ndim > 2:
+        program.call(*arrays)
+        return
     else:
         together = _TILES[host().vectors_held].rows
         step = -(-rows // (most * together)) * together
@@ -315,6 +321,19 @@ def _pack_layout(
     return TableLayout.of(kernel, panels.number, table, ("right", "out"))
 
 
+def _stacked(shape: Sequence[int], strides: Sequence[Shape]) -> tuple[int, Shape]:
+    """Number of matrices, and bytes from each to the next of each array; none if these differ."""
+    count, steps = 1, (0,) * len(strides)
+    for axis in reversed(range(len(shape))):
+        own = tuple([each[axis] if each else 0 for each in strides])
+        if shape[axis] == 1:
+            continue
+        if count > 1 and own != tuple([count * step for step in steps]):
+            return 0, ()
+        steps, count = steps if count > 1 else own, count * shape[axis]
+    return count, steps
+
+
 @lru_cache(maxsize=4096)
 def _program(
     kind: str,
@@ -332,24 +351,28 @@ def _program(
     Without strides the right matrix is packed.
     """
     dtype = np.dtype(kind)
-    size, (rows, inner), columns = dtype.itemsize, left, right[1]
+    size, (*stack, rows, inner), columns = dtype.itemsize, left, right[-1]
     packed: tuple[Right, int] = ("packed", 0)
-    found = packed if right_strides is None else _order(right, right_strides, size)
+    found = packed if right_strides is None else _order(right[-2:], right_strides[-2:], size)
     has_rows = columns == 1 or (out_strides[-1] == size and bias_strides in (None, (size,)))
-    if found is None or out != (rows, columns) or not has_rows:
+    count, steps = _stacked(stack, (left_strides, right_strides or (), out_strides))
+    if found is None or out != (*stack, rows, columns) or not has_rows or not steps:
         return None
     order, step = found
     panels, most = _panels(columns, size), _TILES[host().vectors_held]
     tile = ProductTile(-(-rows // -(-rows // most.rows)), panels.vectors)
     whole, rest = divmod(rows, tile.rows)
     has_bias = bias_strides is not None
-    pattern = ProductPattern(dtype.name, tile, rest, panels.last, order, has_bias, adds, inner > BLOCK)
+    is_long, is_stack = inner > BLOCK, count > 1
+    pattern = ProductPattern(dtype.name, tile, rest, panels.last, order, has_bias, adds, is_long, is_stack)
     table = ProductTable(
-        left=0, left_row=left_strides[0], left_inner=left_strides[1], right=0, right_step=step, bias=0, out=0,
-        out_row=out_strides[0], tiles=whole, inner=inner, columns=columns, panels=panels.whole,
+        left=0, left_row=left_strides[-2], left_inner=left_strides[-1], right=0, right_step=step, bias=0,
+        out=0, out_row=out_strides[-2], tiles=whole, inner=inner, columns=columns, panels=panels.whole,
+        every=panels.number, left_matrix=steps[0], right_matrix=steps[1], out_matrix=steps[2],
     )  # fmt: skip
     scratch_bytes = ((min(inner, BLOCK) + LANES[size]) * panels.vectors + 1) * ALIGNED
     arrays = ["left", "right", "out", *["bias"] * has_bias]
-    layout = TableLayout.of(_kernel(pattern), panels.number, table, arrays, scratch_bytes)
-    flops = 2.0 * rows * inner * columns
+    units = count if is_stack else panels.number
+    layout = TableLayout.of(_kernel(pattern), units, table, arrays, scratch_bytes)
+    flops = 2.0 * count * rows * inner * columns
     return _Program(layout, strided_call(layout, keeps_lock=flops < _LOCKED_FLOPS), flops)
