@@ -118,7 +118,7 @@ def of_network(od: Any, case: str) -> Iterator[tuple[str, float]]:
 
         bound = _milliseconds(bind)
         yield what, bound
-        if number < NEAR[3] and number != NEAR[1]:  # more would take minutes
+        if number in (0, *NEAR[1:4]):  # more would take minutes
             yield f"{what} with its step", bound + _milliseconds(step)
 
 

@@ -107,7 +107,8 @@ def _apart(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[
             given = [n if n == 1 or n in fixed else own for n, own in zip(shape, known, strict=True)]
             found.append(tuple([next(fresh) if n is None else n for n in given]))
         return found if prop.infer_shape(found)[0] == found else [*in_shapes]
-    except (OperadError, ValueError):
+    except Exception as error:  # noqa: BLE001 - the author's rule, of arguments that are not all known
+        raise_of_handler(error)
         return [*in_shapes]
 
 

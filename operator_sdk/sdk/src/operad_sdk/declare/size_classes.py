@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from operad.errors import OperadError
+from operad.interrupts import raise_of_handler
 from operad.operator import Shape
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def of_class(prop: OperatorProperty, in_shapes: Sequence[Shape]) -> tuple[Shape,
     shapes = tuple([tuple([instead[length] for length in shape]) for shape in in_shapes])
     try:
         return shapes if prop.infer_shape(list(shapes))[0] == [*shapes] else tuple(in_shapes)
-    except OperadError:
+    except Exception as error:  # noqa: BLE001 - the author's rule, which may refuse other lengths as it likes
+        raise_of_handler(error)
         return tuple(in_shapes)
 
 
