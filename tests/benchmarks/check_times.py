@@ -102,7 +102,7 @@ def _zoo() -> Iterator[tuple[str, Check]]:
 
 
 def _apart(check: Check) -> dict[str, Any]:
-    """What a check of an operator takes in a process of its own."""
+    """Processor time and findings of a check in a process of its own."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:

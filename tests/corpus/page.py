@@ -115,19 +115,19 @@ def totals(found: dict[str, list[dict[str, Any]]], triage: dict[str, Any]) -> It
         ]
         yield f"| {' | '.join(map(str, cells))} |"
     yield "\nA false alarm is a function with any entry that is *ours*."
-    yield " ".join(_minutes(found))
+    yield from _minutes(found)
     on_torch = {name: each for name, each in found.items() if BACKENDS[name] == "torch"}
     yield from _by_gradcheck(on_torch, triage)
 
 
 def _minutes(found: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
-    """The sentence on processor time: functions of one library of arrays follow one another."""
+    """Sentences on processor time."""
     taken: Counter[str] = Counter()
     for name, rows_found in found.items():
         taken[BACKENDS[name]] += sum(row["seconds"] for row in rows_found)
     for library, seconds in taken.items():
         yield f"Functions of {_TITLES[library]}'s arrays take {seconds / 60:.0f} minutes of processor time."
-    yield "\nThose of the two run beside one another."
+    yield "Those of the two libraries of arrays run beside one another."
 
 
 def _with(found: list[dict[str, Any]], verdict: str) -> int:

@@ -253,7 +253,7 @@ ZOO = without_gradients(
         Fault("F221", BatchOfRows, "items that other nodes' may stand beside depend on each other"),
         Fault("F221", not_linear, "twice the data is not twice the result"),
         Fault("B311", clears_head, "NaN of head gradients become zeros"),
-        Fault("B311", MasksHead, "NaN of head gradients are passed over"),
+        Fault("B311 D610", MasksHead, "NaN of head gradients are passed over"),
         Fault("M409", same_by_identity, "one array given twice is a case of its own"),
         Fault("M409 F211", strides_of_items, "strides of 0 are taken for an empty array"),
         Fault("D607", halves_of_integers, "a half is cut off"),
