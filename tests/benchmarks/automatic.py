@@ -307,7 +307,6 @@ def page_of(runs: dict[int, list[list[Row]]], state: str) -> Iterator[str]:
     """
     found = {threads: Summary.of(_merged(each)) for threads, each in sorted(runs.items())}
     first = next(iter(found.values()))
-    operators = {operator for operator, _ in first.parts}
     count = min(map(len, runs.values()))
     yield (
         f"{date.today():%-d %B %Y}, {platform.machine()} with {os.cpu_count()} processors, "
@@ -315,13 +314,12 @@ def page_of(runs: dict[int, list[list[Row]]], state: str) -> Iterator[str]:
         f"{'one run' if count == 1 else f'the medians of ratios of {count} runs'} for each number of threads."
     )
     yield "\n## Parts with a kernel\n\n| | parts |\n|---|---|"
-    yield f"| all parts of {len(operators)} operators | {len(first.parts)} |"
+    yield f"| all parts of {len({operator for operator, _ in first.parts})} operators | {len(first.parts)} |"
     yield f"| with a kernel of a form or a program | {sum(first.parts.values())} |"
     yield f"| of these, taken by the cost rule at one of the three sizes | {len(first.taken)} |"
     yield "\nReasons of functions without one, those of three functions and more:\n"
     yield "| reason | functions |\n|---|---|"
-    several = [pair for pair in first.reasons.most_common() if pair[1] > 2]
-    yield from (f"| {reason} | {count} |" for reason, count in several)
+    yield from (f"| {reason} | {n} |" for reason, n in first.reasons.most_common() if n > 2)
     yield "\n## Gains\n"
     yield f"{len(first.timed):,} functions and sizes were timed on one thread, {len(first.chosen)} of them"
     yield "taken. The twenty that gain most:"

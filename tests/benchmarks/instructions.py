@@ -48,7 +48,7 @@ class Case(NamedTuple):
 
 
 def cases(shape: tuple[int, int]) -> Iterator[Case]:
-    """What is measured."""
+    """All that is measured."""
     rng = np.random.default_rng(0)
 
     def drawn(kind: str = "real", like: tuple[int, ...] = shape, least: float = 0.25) -> Any:
