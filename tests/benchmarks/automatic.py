@@ -261,7 +261,7 @@ class Summary(NamedTuple):
             parts |= {
                 (row.operator, p): parts.get((row.operator, p), False) or row.has_kernel for p in row.parts
             }
-        without = [row for row in rows if not parts[row.operator, row.parts[0]]]
+        without = [row for row in rows if not any(parts[row.operator, p] for p in row.parts)]
         functions = {(row.operator, row.parts): row for row in without}
         timed = sorted((row for row in rows if row.own_us is not None), key=lambda row: row.ratio)
         chosen = [row for row in timed if row.is_taken]
