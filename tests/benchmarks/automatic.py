@@ -26,7 +26,7 @@ from datetime import date
 from importlib.metadata import version
 from math import prod
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -63,8 +63,8 @@ _HEAD: Final = f"""\
 Each function of every operator, by made-up parameters, in float32, at some 4,000, 65,000 and a million
 elements of the first argument: as its author wrote it, and by the kernel or
 [program](../decisions/0052-functions-that-are-programs.md) that follows from it, alternately, on the same
-plain arrays. Times are the least of 25 rounds, in microseconds; what needs more than {_MOST_BYTES >> 30} GiB
-is left out. To measure again, on a machine that does nothing else:
+plain arrays. Times are the least of 25 rounds, in microseconds: of one thread its processor's. What needs
+more than {_MOST_BYTES >> 30} GiB is left out. To measure again, on a machine that does nothing else:
 
     for n in 1 2; do for i in 1 2 3; do
         python -m tests.benchmarks.automatic --threads $n --json build/automatic-$n-$i.json
@@ -181,7 +181,7 @@ def _timed(row: Row, call: SampleCall, own: Kernel, kernel: Kernel, num_threads:
                 run()
             if perf_counter() - begin > _MOST_S:
                 return row
-            own_us, vector_us = _least(runs)
+            own_us, vector_us = _least(runs, thread_time if num_threads == 1 else perf_counter)
         except Exception as error:  # noqa: BLE001 - made-up arrays may be refused
             print(f"{row.operator} {row.parts}: {type(error).__name__}: {error}", file=sys.stderr)
             return row
@@ -216,19 +216,19 @@ def _aligned(array: Any) -> Any:
     return found
 
 
-def _least(runs: Sequence[Callable[[], object]]) -> list[float]:
+def _least(runs: Sequence[_Call], clock: Callable[[], float]) -> list[float]:
     counts = []
     for run in runs:
-        begin = perf_counter()
+        begin = clock()
         run()
-        counts.append(max(1, min(200, round(_ROUND_S / max(1e-7, perf_counter() - begin)))))
+        counts.append(max(1, min(200, round(_ROUND_S / max(1e-7, clock() - begin)))))
     found: list[list[float]] = [[] for _ in runs]
     for _ in range(ROUNDS):
         for run, count, times in zip(runs, counts, found, strict=True):
-            begin = perf_counter()
+            begin = clock()
             for _ in range(count):
                 run()
-            times.append((perf_counter() - begin) / count * 1e6)
+            times.append((clock() - begin) / count * 1e6)
     return [min(times) for times in found]
 
 
@@ -330,7 +330,7 @@ def page_of(runs: dict[int, list[list[Row]]], state: str) -> Iterator[str]:
         yield f"Of {len(chosen)} taken, more than {_SLOWER} times slower: {numbers[0]}."
         yield from _table(slower)
         yield f"\nLeft though they would take less than {_FASTER} of the time, of {ELEMENTS_FROM_SIZE:,}"
-        yield f"elements and more: {numbers[1]}{', of which these take least' * (len(faster) > _MOST_LEFT)}."
+        yield f"elements and more: {numbers[1]}{', of which these take the least' * (len(faster) > _MOST_LEFT)}."
         yield from _table(faster[:_MOST_LEFT], has_reasons=True)
     compiled_s = sum(row.compiled_s for row in first.timed)
     yield f"\nKernels of all were made in {compiled_s:.1f} s, of which another process had compiled some.\n"
