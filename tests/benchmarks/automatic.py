@@ -330,7 +330,7 @@ def page_of(runs: dict[int, list[list[Row]]], state: str) -> Iterator[str]:
         yield f"Of {len(chosen)} taken, more than {_SLOWER} times slower: {numbers[0]}."
         yield from _table(slower)
         yield f"\nLeft though they would take less than {_FASTER} of the time, of {ELEMENTS_FROM_SIZE:,}"
-        yield f"elements and more: {numbers[1]}{', of which these take the least' * (len(faster) > _MOST_LEFT)}."
+        yield f"elements and more: {numbers[1]}{', of which these gain most' * (len(faster) > _MOST_LEFT)}."
         yield from _table(faster[:_MOST_LEFT], has_reasons=True)
     compiled_s = sum(row.compiled_s for row in first.timed)
     yield f"\nKernels of all were made in {compiled_s:.1f} s, of which another process had compiled some.\n"
