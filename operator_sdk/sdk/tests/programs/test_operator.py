@@ -7,7 +7,7 @@ import pytest
 
 from operad.context import cpu
 from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, OpReq
-from operad_sdk import OperatorProperty, gradient, operator, param
+from operad_sdk import OperatorProperty, blocked_cumsum, gradient, operator, param
 from operad_sdk.differentiate import PROGRAM, Node, Traced, TraceError
 from operad_sdk.programs import operator as room
 from operad_sdk.programs.operator import ProgramOperator, program_of
@@ -122,6 +122,28 @@ class States(OperatorProperty):
         return output_grad * data * np.exp(scale)
 
 
+@operator("program_sums")
+class Sums(OperatorProperty):
+    """Prefix sums as authors write them."""
+
+    spec = "data:(N, C) -> output:(N, C)"
+    accepts = "floating"
+
+    def forward(data):
+        return np.cumsum(data, axis=1)
+
+
+@operator("program_own_sums")
+class OwnSums(OperatorProperty):
+    """Prefix sums that are in vector code already."""
+
+    spec = "data:(N, C) -> output:(N, C)"
+    accepts = "floating"
+
+    def forward(data, output):
+        blocked_cumsum(data, 1, out=output)
+
+
 def arrays_of(rows=64, columns=512):
     rng = np.random.default_rng(3)
     return [rng.normal(size=shape).astype(SINGLE) for shape in ((rows, columns), (columns, columns))]
@@ -148,6 +170,16 @@ def test_large_calls_are_computed_by_a_program_and_small_ones_are_not():
     assert "pays from" in kernel.when(small)
     assert kernel.when.regardless_of_size(small) is True
     assert kernel.when.explained(large) == "a program: kernel of 5, numpy.matmul, kernel of 1"
+
+
+@pytest.mark.parametrize(("op", "is_taken"), [(Sums, True), (OwnSums, False)])
+def test_prefix_sums_are_a_program_where_the_author_wrote_numpys(op, is_taken, drawn_seed):
+    data = np.random.default_rng(drawn_seed).normal(size=(64, 512)).astype(SINGLE)
+    call = KernelCall(op(), cpu(), [data.shape], [SINGLE])
+    assert (op().derived_kernels()[0].when(call) is True) == is_taken
+    if is_taken:
+        found = forward(made(op, ["forward"], [data]), [data])
+        np.testing.assert_allclose(found, np.cumsum(data, 1, np.float64), 1e-4, 1e-4)
 
 
 @pytest.mark.parametrize(("rows", "is_program"), [(4, False), (400, True)])
