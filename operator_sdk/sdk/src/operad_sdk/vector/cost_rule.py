@@ -35,7 +35,7 @@ _OF_NUMPY: Final = {
 }  # fmt: skip
 """Operations of loops for an element, where `function_cost` has none, or means arrays of numbers. Selecting
 takes 1.8 where conditions are alike, and 12 where nothing foretells them."""
-_WITH_NUMBERS: Final = {"maximum": 1.0, "minimum": 1.0, "power": 2.6}
+_WITH_NUMBERS: Final = {"maximum": 1.0, "minimum": 1.0, "power": 2.4}
 """The same where an operand is a number, for which NumPy has no vector loop."""
 _POWER_OF_NUMBER: Final = 5.3
 _RECIPROCAL: Final = 0.14
