@@ -26,7 +26,7 @@ from datetime import date
 from importlib.metadata import version
 from math import prod
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -63,8 +63,8 @@ _HEAD: Final = f"""\
 Each function of every operator, by made-up parameters, in float32, at some 4,000, 65,000 and a million
 elements of the first argument: as its author wrote it, and by the kernel or
 [program](../decisions/0052-functions-that-are-programs.md) that follows from it, alternately, on the same
-plain arrays. Times are the least of 25 rounds, in microseconds; what needs more than {_MOST_BYTES >> 30} GiB
-is left out. To measure again, on a machine that does nothing else:
+plain arrays. Times are the least of 25 rounds, in microseconds: of one thread its processor's. What needs
+more than {_MOST_BYTES >> 30} GiB is left out. To measure again, on a machine that does nothing else:
 
     for n in 1 2; do for i in 1 2 3; do
         python -m tests.benchmarks.automatic --threads $n --json build/automatic-$n-$i.json
@@ -181,7 +181,7 @@ def _timed(row: Row, call: SampleCall, own: Kernel, kernel: Kernel, num_threads:
                 run()
             if perf_counter() - begin > _MOST_S:
                 return row
-            own_us, vector_us = _least(runs)
+            own_us, vector_us = _least(runs, thread_time if num_threads == 1 else perf_counter)
         except Exception as error:  # noqa: BLE001 - made-up arrays may be refused
             print(f"{row.operator} {row.parts}: {type(error).__name__}: {error}", file=sys.stderr)
             return row
@@ -216,19 +216,19 @@ def _aligned(array: Any) -> Any:
     return found
 
 
-def _least(runs: Sequence[Callable[[], object]]) -> list[float]:
+def _least(runs: Sequence[_Call], clock: Callable[[], float]) -> list[float]:
     counts = []
     for run in runs:
-        begin = perf_counter()
+        begin = clock()
         run()
-        counts.append(max(1, min(200, round(_ROUND_S / max(1e-7, perf_counter() - begin)))))
+        counts.append(max(1, min(200, round(_ROUND_S / max(1e-7, clock() - begin)))))
     found: list[list[float]] = [[] for _ in runs]
     for _ in range(ROUNDS):
         for run, count, times in zip(runs, counts, found, strict=True):
-            begin = perf_counter()
+            begin = clock()
             for _ in range(count):
                 run()
-            times.append((perf_counter() - begin) / count * 1e6)
+            times.append((clock() - begin) / count * 1e6)
     return [min(times) for times in found]
 
 
@@ -261,7 +261,7 @@ class Summary(NamedTuple):
             parts |= {
                 (row.operator, p): parts.get((row.operator, p), False) or row.has_kernel for p in row.parts
             }
-        without = [row for row in rows if not parts[row.operator, row.parts[0]]]
+        without = [row for row in rows if not any(parts[row.operator, p] for p in row.parts)]
         functions = {(row.operator, row.parts): row for row in without}
         timed = sorted((row for row in rows if row.own_us is not None), key=lambda row: row.ratio)
         chosen = [row for row in timed if row.is_taken]
@@ -307,7 +307,6 @@ def page_of(runs: dict[int, list[list[Row]]], state: str) -> Iterator[str]:
     """
     found = {threads: Summary.of(_merged(each)) for threads, each in sorted(runs.items())}
     first = next(iter(found.values()))
-    operators = {operator for operator, _ in first.parts}
     count = min(map(len, runs.values()))
     yield (
         f"{date.today():%-d %B %Y}, {platform.machine()} with {os.cpu_count()} processors, "
@@ -315,13 +314,12 @@ def page_of(runs: dict[int, list[list[Row]]], state: str) -> Iterator[str]:
         f"{'one run' if count == 1 else f'the medians of ratios of {count} runs'} for each number of threads."
     )
     yield "\n## Parts with a kernel\n\n| | parts |\n|---|---|"
-    yield f"| all parts of {len(operators)} operators | {len(first.parts)} |"
+    yield f"| all parts of {len({operator for operator, _ in first.parts})} operators | {len(first.parts)} |"
     yield f"| with a kernel of a form or a program | {sum(first.parts.values())} |"
     yield f"| of these, taken by the cost rule at one of the three sizes | {len(first.taken)} |"
     yield "\nReasons of functions without one, those of three functions and more:\n"
     yield "| reason | functions |\n|---|---|"
-    several = [pair for pair in first.reasons.most_common() if pair[1] > 2]
-    yield from (f"| {reason} | {count} |" for reason, count in several)
+    yield from (f"| {reason} | {n} |" for reason, n in first.reasons.most_common() if n > 2)
     yield "\n## Gains\n"
     yield f"{len(first.timed):,} functions and sizes were timed on one thread, {len(first.chosen)} of them"
     yield "taken. The twenty that gain most:"
@@ -332,7 +330,7 @@ def page_of(runs: dict[int, list[list[Row]]], state: str) -> Iterator[str]:
         yield f"Of {len(chosen)} taken, more than {_SLOWER} times slower: {numbers[0]}."
         yield from _table(slower)
         yield f"\nLeft though they would take less than {_FASTER} of the time, of {ELEMENTS_FROM_SIZE:,}"
-        yield f"elements and more: {numbers[1]}{', of which these take least' * (len(faster) > _MOST_LEFT)}."
+        yield f"elements and more: {numbers[1]}{', of which these gain most' * (len(faster) > _MOST_LEFT)}."
         yield from _table(faster[:_MOST_LEFT], has_reasons=True)
     compiled_s = sum(row.compiled_s for row in first.timed)
     yield f"\nKernels of all were made in {compiled_s:.1f} s, of which another process had compiled some.\n"

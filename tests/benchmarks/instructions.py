@@ -4,10 +4,10 @@
 
 Every instruction that has a function of NumPy runs as that function, with a target, and as a kernel of one
 instruction, alternately, on one thread and the same arrays, 64-byte aligned; conditions are random. So do
-copies, fills, short rows, and what NumPy has one function for and forms several instructions. Times are the least of many
-rounds. A row shows both times in microseconds, and what `operad_sdk.vector.cost_rule` estimates for them. It
-is marked where the rule would take a kernel that is more than 1.1 times slower, or leave one that takes less
-than 0.8 of the time.
+copies, fills, short rows, and what NumPy has one function for and forms several instructions. Times are the
+least of many rounds. A row shows both times in microseconds, and what `operad_sdk.vector.cost_rule` estimates
+for them. It is marked where the rule would take a kernel that is more than 1.1 times slower, or leave one
+that takes less than 0.8 of the time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Case(NamedTuple):
 
 
 def cases(shape: tuple[int, int]) -> Iterator[Case]:
-    """What is measured."""
+    """All that is measured."""
     rng = np.random.default_rng(0)
 
     def drawn(kind: str = "real", like: tuple[int, ...] = shape, least: float = 0.25) -> Any:

@@ -87,6 +87,19 @@ class AutoCentred(OperatorProperty):
         return output_grad - output_grad.mean(0) if is_train else output_grad * 1
 
 
+@operator("AutoWatched")
+class AutoWatched(OperatorProperty):
+    """The data; in training a mean moves."""
+
+    spec = "data:(N, D), state moving:(D) -> output:(N, D)"
+    accepts = "floating"
+
+    def forward(is_train, data, moving, output):
+        if is_train:
+            moving += 0.5 * data.mean(0)
+        output[...] = data
+
+
 @operator("AutoLabelled")
 class AutoLabelled(OperatorProperty):
     """What is written at one element of each row."""
@@ -115,7 +128,9 @@ def by_hand(data):
     return np.exp(data) * 2 + data
 
 
-registered = registered_for_tests(AutoGate, AutoSlope, AutoWritten, AutoCentred, AutoLabelled, AutoByHand)
+registered = registered_for_tests(
+    AutoGate, AutoSlope, AutoWritten, AutoCentred, AutoWatched, AutoLabelled, AutoByHand
+)
 
 
 def gate(rows, columns):
@@ -155,6 +170,15 @@ def test_training_and_prediction_have_kernels_of_their_own(is_train, shape):
     by_form, as_written = found
     for one, expected in zip(by_form, as_written, strict=True):
         np.testing.assert_allclose(one, expected, rtol=1e-5, atol=1e-6)
+
+
+@has_vectors
+def test_a_mode_that_one_call_of_numpys_computes_stays_so():
+    kernel, shape = AutoWatched().derived_kernels()[0], (400, 300)
+    assert kernel.when(call_of(AutoWatched(), shape)) is True
+    made = kernel.factory(AutoWatched(), od.cpu(), [shape], [SINGLE])
+    own = AutoWatched.kernels[0].factory(AutoWatched(), od.cpu(), [shape], [SINGLE])
+    assert [type(made._modes[is_train]) is type(own) for is_train in (True, False)] == [False, True]
 
 
 @has_vectors

@@ -7,7 +7,7 @@ import pytest
 
 from operad.context import cpu
 from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, OpReq
-from operad_sdk import OperatorProperty, gradient, operator, param
+from operad_sdk import OperatorProperty, blocked_cumsum, gradient, operator, param
 from operad_sdk.differentiate import PROGRAM, Node, Traced, TraceError
 from operad_sdk.programs import operator as room
 from operad_sdk.programs.operator import ProgramOperator, program_of
@@ -122,6 +122,28 @@ class States(OperatorProperty):
         return output_grad * data * np.exp(scale)
 
 
+@operator("program_sums")
+class Sums(OperatorProperty):
+    """Prefix sums as authors write them."""
+
+    spec = "data:(N, C) -> output:(N, C)"
+    accepts = "floating"
+
+    def forward(data):
+        return np.cumsum(data, axis=1)
+
+
+@operator("program_own_sums")
+class OwnSums(OperatorProperty):
+    """Prefix sums that are in vector code already."""
+
+    spec = "data:(N, C) -> output:(N, C)"
+    accepts = "floating"
+
+    def forward(data, output):
+        blocked_cumsum(data, 1, out=output)
+
+
 def arrays_of(rows=64, columns=512):
     rng = np.random.default_rng(3)
     return [rng.normal(size=shape).astype(SINGLE) for shape in ((rows, columns), (columns, columns))]
@@ -159,12 +181,24 @@ class Halves(OperatorProperty):
 
     def forward(data, angle):
         first, second = np.split(data, 2, axis=1)
-        first, second = np.exp(-first * first), np.tanh(second) + 1
+        first, second = np.maximum(-first * first, -3), np.abs(second) + 1
         return np.concatenate([first * angle - second, second * angle + first], axis=1)
 
 
-def test_a_graph_has_programs_and_forms_of_small_arrays_too():
+@operator("program_turned_halves")
+class TurnedHalves(Halves):
+    """Halves of rows by an exponential, of which NumPy's has other bits."""
+
+    def forward(data, angle):
+        first, second = np.split(data, 2, axis=1)
+        first, second = np.exp(-first * first), np.abs(second) + 1
+        return np.concatenate([first * angle - second, second * angle + first], axis=1)
+
+
+def test_a_graph_has_programs_of_small_arrays_where_bits_are_the_same():
     kernel, shapes = Halves().derived_kernels()[0], [(4, 64), (1,)]
+    turned = KernelCall(TurnedHalves(), cpu(), shapes, [SINGLE] * 2)
+    assert "pays from" in TurnedHalves().derived_kernels()[0].when(turned)
     alone, of_graph = (
         KernelCall(Halves(), cpu(), shapes, [SINGLE] * 2, is_alone=flag) for flag in (True, False)
     )
@@ -184,6 +218,16 @@ def test_small_programs_write_where_results_are_wanted(req, monkeypatch):
         arrays[0] = np.asfortranarray(arrays[0])
     forward(run, arrays, out, req if isinstance(req, OpReq) else OpReq.WRITE)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("op", "is_taken"), [(Sums, True), (OwnSums, False)])
+def test_prefix_sums_are_a_program_where_the_author_wrote_numpys(op, is_taken, drawn_seed):
+    data = np.random.default_rng(drawn_seed).normal(size=(64, 512)).astype(SINGLE)
+    call = KernelCall(op(), cpu(), [data.shape], [SINGLE])
+    assert (op().derived_kernels()[0].when(call) is True) == is_taken
+    if is_taken:
+        found = forward(made(op, ["forward"], [data]), [data])
+        np.testing.assert_allclose(found, np.cumsum(data, 1, np.float64), 1e-4, 1e-4)
 
 
 @pytest.mark.parametrize(("rows", "is_program"), [(4, False), (400, True)])

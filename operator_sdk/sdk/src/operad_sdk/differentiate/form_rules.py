@@ -38,7 +38,7 @@ def _reciprocal(builder: Builder, x: int) -> int:
 
 
 def _times(number: float) -> _Emit:
-    return lambda builder, x: builder.apply("multiply", x, builder.constant(number, builder.kind(x)))
+    return lambda builder, x: builder.apply("multiply", builder.constant(number, builder.kind(x)), x)
 
 
 def _heaviside(builder: Builder, x: int, at_zero: int) -> int:

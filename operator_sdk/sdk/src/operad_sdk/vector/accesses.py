@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from operad_sdk.vector.primitives import cast
 from operad_sdk.vector.writer import Values, Writer
@@ -74,6 +74,12 @@ class Place:
     column_step: str | int
     lane_step: str | int
     is_scratch: bool = False
+
+
+BYTES_AHEAD: Final = (512, 1024)
+"""Distance to what is prefetched where lanes are rows: of several walks over their columns, and of one. Sums
+of four rows of a million elements take a third of the time so, and softmax over channels of images a fifth;
+gradients of softmax whose arrays a cache holds take 1.2 of it."""
 
 
 @final

@@ -15,7 +15,33 @@ ADDED_TO_A_LANE: Final = ADDED_IN_A_ROW // 4
 """Numbers that a lane adds one after another, for each of four vectors at most. Their sums are added in
 double precision, so the error of a sum does not grow with its length."""
 
+_UNROLLED: Final = ((6, 8), (400, 4))
+"""Vectors that are computed side by side, by how many instructions there are: they hide each other's
+latency."""
+_SUMMED: Final = 4
+"""The same where there are totals, at most: more of them cost short rows what they give long ones."""
+_REGISTERS: Final = 32
+"""Vectors that registers hold: of forms with more live values each vector is computed alone, as several would
+have to be stored and loaded more often."""
+
 Body = Callable[[Chunk, Values], Values]
+
+
+def vectors_of_group(instructions: int, *, has_totals: bool, live: int, rows: int) -> int:
+    """Vectors that are computed side by side.
+
+    Args:
+        instructions: Of the walk.
+        has_totals: Whether it reduces something.
+        live: Values that are live at one time.
+        rows: Vectors of rows; 0: lanes are columns.
+    """
+    found = next((vectors for limit, vectors in _UNROLLED if instructions < limit), 1)
+    if has_totals:
+        found = min(found, _SUMMED)
+    elif live > _REGISTERS:
+        found = 1
+    return max(1, min(found, 4) // rows) if rows else found
 
 
 @final

@@ -35,12 +35,13 @@ _OF_NUMPY: Final = {
 }  # fmt: skip
 """Operations of loops for an element, where `function_cost` has none, or means arrays of numbers. Selecting
 takes 1.8 where conditions are alike, and 12 where nothing foretells them."""
-_WITH_NUMBERS: Final = {"maximum": 1.0, "minimum": 1.0, "power": 3.2}
+_WITH_NUMBERS: Final = {"maximum": 1.0, "minimum": 1.0, "power": 2.4}
 """The same where an operand is a number, for which NumPy has no vector loop."""
 _POWER_OF_NUMBER: Final = 5.3
-_RECIPROCAL: Final = 0.2
+_RECIPROCAL: Final = 0.14
 _OF_DEGREES: Final = 3.3
-"""The same for a division of 1, and a product as `numpy.radians` forms it: forms have no name for either."""
+"""The same for a division of 1, and a product whose first factor is that of `numpy.radians`: forms have no
+name for either."""
 _CAST_OF_TRUTH: Final = 0.15
 _MOVED: Final = 0.15
 """The same for what is repeated along the last axis, where nothing is computed."""
@@ -214,7 +215,7 @@ def _loops(form: ScalarForm, step: Instruction, axes: Sequence[Collection[int]])
         return _POWER_OF_NUMBER
     if step.op == "divide" and numbers == [1.0]:
         return _RECIPROCAL
-    if step.op == "multiply" and numbers == [radians(1)]:
+    if step.op == "multiply" and numbers == [radians(1)] and not axes[step.args[0]]:
         return _OF_DEGREES
     if numbers and step.op in _WITH_NUMBERS:
         return _WITH_NUMBERS[step.op]

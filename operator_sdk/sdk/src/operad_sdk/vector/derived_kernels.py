@@ -231,20 +231,18 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
         return made
     modes = _of_modes(parts, about)
     if len(modes) > 1:
-        return ByMode(*_operators_by_mode(parts, about, modes))
+        return ByMode(*_by_mode(parts, about, modes))
     return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
 
 
-def _operators_by_mode(
-    parts: Sequence[str], call: KernelCall, modes: Sequence[KernelCall]
-) -> Iterator[Operator]:
+def _by_mode(parts: Sequence[str], call: KernelCall, modes: Sequence[KernelCall]) -> Iterator[Operator]:
     """An operator for each mode: a kernel, or the functions where only the other mode is worth one."""
     found = forms_of(parts, call)
     assert not isinstance(found, str)
     returned = any(bound.returned for bound in functions_of(call.prop, parts))
-    reasons = [_reason_against_form(one, call, returned) for one in found]
+    reasons = [_reason_against_form(each, call, returned) for each in found]
+    given = call.ctx, call.in_shapes, call.in_types
     for one, reason in zip(modes, reasons, strict=True):
-        given = call.ctx, call.in_shapes, call.in_types
         if reason is None or all(reasons):
             yield operator_of(parts, one.prop, *given)
         else:

@@ -21,8 +21,8 @@ from typing import Final, final
 import numpy as np
 
 from operad.operator import Instruction, ScalarForm
-from operad_sdk.vector.accesses import Accesses, Chunk, Pattern, Place, in_memory
-from operad_sdk.vector.columns import Body, ColumnWalk
+from operad_sdk.vector.accesses import BYTES_AHEAD, Accesses, Chunk, Pattern, Place, in_memory
+from operad_sdk.vector.columns import Body, ColumnWalk, vectors_of_group
 from operad_sdk.vector.panels import Panel
 from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
 from operad_sdk.vector.reductions import Reductions, WideTotals
@@ -36,19 +36,6 @@ from operad_sdk.vector.writer import (
     Values,
     Writer,
 )
-
-_UNROLLED: Final = ((6, 8), (400, 4))
-"""Vectors that are computed side by side, by how many instructions there are: they hide each other's
-latency."""
-_BYTES_AHEAD: Final = (512, 1024)
-"""Distance to what is prefetched where lanes are rows: of several walks over their columns, and of one, in
-whose memory nothing else is done meanwhile. Sums of four rows of a million elements take a third of the time
-without, softmax over channels of images a fifth; in a cache, gradients of softmax 1.2 of it."""
-_SUMMED: Final = 4
-"""The same where there are totals, at most: more of them cost short rows what they give long ones."""
-_REGISTERS: Final = 32
-"""Vectors that registers hold: of forms with more live values each vector is computed alone, as several would
-have to be stored and loaded more often."""
 
 
 @final
@@ -155,7 +142,7 @@ class KernelText:
         self._scratch = self._rows_of_scratch()
         self._panel = self._panel_of_rows()
         if pattern.rows:
-            self._accesses.bytes_ahead = _BYTES_AHEAD[self.stages.is_one_walk]
+            self._accesses.bytes_ahead = BYTES_AHEAD[self.stages.is_one_walk]
         if not self.has_rows:
             self._load_row()
             self._compute_row("%first", "%last")
@@ -261,13 +248,9 @@ class KernelText:
     def _walk_of(self, stage: int) -> tuple[ColumnWalk, Body]:
         """The loops of a stage, and their body."""
         reduced, needed = self.stages.reduced[stage], self.stages.needed(stage)
-        unrolled = next((vectors for limit, vectors in _UNROLLED if len(needed) < limit), 1)
-        if reduced:
-            unrolled = min(unrolled, _SUMMED)
-        elif self.stages.most_live(needed) > _REGISTERS:
-            unrolled = 1
-        if self._pattern.rows:
-            unrolled = max(1, min(unrolled, 4) // self._pattern.rows)
+        unrolled = vectors_of_group(
+            len(needed), has_totals=bool(reduced), live=self.stages.most_live(needed), rows=self._pattern.rows
+        )
         if any(self._steps[i].op == "sum" for i in reduced):
             self.orders.add(unrolled)
         return self._columns_walk(unrolled), partial(self._compute_chunk, stage, needed)
