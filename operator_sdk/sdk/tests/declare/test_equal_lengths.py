@@ -54,7 +54,45 @@ def by_largest(data):
     return data / max(data.shape)
 
 
-@pytest.mark.parametrize("function", [by_shape, by_shapes, by_plain_numbers, by_rows, by_largest])
+def by_reciprocals(data):
+    return data * (1.0 if 1 / data.shape[0] == 1 / data.shape[1] else 3.0)
+
+
+def by_ratio(data):
+    return data * (1.0 if data.shape[0] / data.shape[1] == 1 else 3.0)
+
+
+def by_floats(data):
+    return data * (1.0 if float(data.shape[0]) == float(data.shape[1]) else 3.0)
+
+
+def by_roots(data):
+    return data * (1.0 if np.sqrt(data.shape[0]) == np.sqrt(data.shape[1]) else 3.0)
+
+
+def by_powers(data):
+    return data * (1.0 if data.shape[0] ** 0.5 == data.shape[1] ** 0.5 else 3.0)
+
+
+def by_arrays(data):
+    return data * (1.0 if np.array_equal(data.shape, data.shape[::-1]) else 3.0)
+
+
+def by_text(data):
+    return data * (1.0 if str(data.shape[0]) == f"{data.shape[1]}" else 3.0)
+
+
+def by_signs(data):
+    return data * (1.0 if -data.shape[0] == -data.shape[1] else 3.0)
+
+
+FUNCTIONS = [
+    by_shape, by_shapes, by_plain_numbers, by_rows, by_largest, by_reciprocals, by_ratio, by_floats, by_roots,
+    by_powers, by_arrays, by_text, by_signs,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("shapes", [SHAPES, SHAPES[::-1]])
 def test_a_function_that_tells_lengths_apart_has_a_form_for_each_pattern(function, shapes):
     op = unary("told_lengths", accepts="floating")(function)

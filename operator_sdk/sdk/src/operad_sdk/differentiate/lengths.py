@@ -12,8 +12,8 @@ from typing import Any, Final, final
 from operad_sdk.differentiate.errors import refusal
 
 told_apart: Final[ContextVar[list[str]]] = ContextVar("told_apart")
-"""Notes of a trace in which lengths were told apart that differ: where they are equal, it may not hold.
-Floats and plain arrays that a function makes of lengths, and compares, are not followed."""
+"""Notes of a trace in which lengths that differ were told apart, or became what is not followed: where
+they are equal, it may not hold."""
 
 
 class Length(int):
@@ -80,6 +80,27 @@ def note_apart(what: str) -> None:
     """Note that a length was told from another, or became a number that is not followed."""
     if (notes := told_apart.get(None)) is not None:
         notes.append(what)
+
+
+def _noted(name: str) -> Any:
+    """A method of integers that makes of a length what is not followed."""
+    own = getattr(int, name)
+
+    def method(self: Length, *args: Any) -> Any:
+        note_apart(name)
+        return own(self, *args)
+
+    return method
+
+
+for _name in (
+    "__truediv__", "__rtruediv__", "__float__", "__pow__", "__rpow__", "__neg__", "__abs__", "__invert__",
+    "__divmod__", "__rdivmod__", "__rfloordiv__", "__rmod__", "__and__", "__rand__", "__or__", "__ror__",
+    "__xor__", "__rxor__", "__lshift__", "__rlshift__", "__rshift__", "__rrshift__", "__round__", "__trunc__",
+    "__floor__", "__ceil__", "__repr__", "__str__", "__format__", "bit_length", "bit_count", "to_bytes",
+    "as_integer_ratio",
+):  # fmt: skip
+    setattr(Length, _name, _noted(_name))
 
 
 def _derived(number: Any) -> Any:

@@ -104,8 +104,9 @@ def _of_class(ask: Callable[..., R], parts: Sequence[str], call: KernelCall, *ar
     if before is None or before[0] != now:
         if len(known) >= _MOST_DECIDED:
             known.clear()
-        more = {"threads": call.threads, "is_alone": call.is_alone}
-        stands = KernelCall(prop, call.ctx, shapes, call.in_types, call.is_train, **more)
+        stands = KernelCall(
+            prop, call.ctx, shapes, call.in_types, call.is_train, call.threads, is_alone=call.is_alone
+        )
         before = known[key] = now, ask(parts, stands, *args)
     return before[1]
 
