@@ -25,7 +25,7 @@ from operad_sdk.programs.plan import KernelStep
 from operad_sdk.programs.program import Program
 from operad_sdk.programs.tiles import TiledProgram, in_tiles
 from operad_sdk.vector.addresses import overlaps, span
-from operad_sdk.vector.array_calls import ArrayCall, ThreadMemory
+from operad_sdk.vector.array_calls import ArrayCall
 from operad_sdk.vector.cost_rule import Estimates
 
 _MOST: Final = 64
@@ -36,10 +36,6 @@ _BOUND_US: Final = 0.5
 """The same where all steps are kernels of small arrays, which are called as they are."""
 _CALL_US: Final = 2.0
 """Time by which a step that is NumPy's takes longer than the author's call."""
-
-
-_memory: Final = ThreadMemory()
-"""Memory between the calls of small programs."""
 
 
 class PartsProgram(NamedTuple):
@@ -215,7 +211,9 @@ def _run(
         is_free = request is not OpReq.ADD and target.flags.c_contiguous and not overlaps(target, spans)
         outs.append(target if is_free else np.empty(*made.program.specs[number]))
     if made.calls and len(outs) == len(targets) and all(array.flags.c_contiguous for array in arrays):
-        every = [*arrays, *outs, *made.constants, _memory.of(made.program.size_bytes)]
+        # A handler may compute between two calls, so the memory between them is this run's own.
+        memory = np.empty(made.program.size_bytes, np.uint8)
+        every = [*arrays, *outs, *made.constants, memory]
         for call, numbers in made.calls:
             call(*[every[number] for number in numbers])
     else:

@@ -39,7 +39,7 @@ ArrayCall = Callable[..., None]
 
 
 @final
-class ThreadMemory(threading.local):
+class _ThreadMemory(threading.local):
     """Scratch memory of each thread."""
 
     memory: NDArray[Any] = np.empty(0, np.uint8)
@@ -51,7 +51,7 @@ class ThreadMemory(threading.local):
         return self.memory
 
 
-_thread_memory: Final = ThreadMemory()
+_thread_memory: Final = _ThreadMemory()
 
 
 def thread_memory(size_bytes: int) -> NDArray[Any]:
