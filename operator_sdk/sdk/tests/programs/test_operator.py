@@ -207,6 +207,37 @@ def test_a_graph_has_programs_of_small_arrays_where_bits_are_the_same():
     assert "pays from" in kernel.when(KernelCall(Halves(), cpu(), [(2, 64), (1,)], [SINGLE] * 2))
 
 
+@operator("program_two_stages")
+class TwoStages(OperatorProperty):
+    """Columns over the largest of each, less the largest of each row."""
+
+    spec = "data:(N, C) -> output:(N, C)"
+    accepts = "floating"
+
+    def forward(data):
+        scaled = data / np.abs(data).max(axis=0, keepdims=True)
+        return scaled - scaled.max(axis=1, keepdims=True)
+
+
+def test_a_handler_between_two_kernels_may_run_the_same_program():
+    data, other = np.random.default_rng(1).normal(size=(2, 8, 64)).astype(SINGLE)
+    run = made(TwoStages, ("forward",), [data])
+    calls = run._programs[True].calls
+    first, numbers = calls[0]
+    seen = []
+
+    def interrupted(*arrays):
+        first(*arrays)
+        if not seen:
+            seen.append(other)
+            forward(run, [other])
+
+    calls[0] = interrupted, numbers
+    np.testing.assert_allclose(forward(run, [data]), TwoStages.forward(data), 1e-6, 1e-6)
+    assert len(calls) == 2
+    assert seen
+
+
 @pytest.mark.parametrize("req", [OpReq.WRITE, OpReq.INPLACE, OpReq.ADD, "apart", "strided"])
 def test_small_programs_write_where_results_are_wanted(req, monkeypatch):
     arrays = [np.random.default_rng(1).normal(size=(4, 64)).astype(SINGLE), np.array([0.3], SINGLE)]
