@@ -44,6 +44,15 @@ class Candidate(NamedTuple):
     has_rows: bool
     is_even: bool
 
+    def given(self, output: int) -> tuple[Any, Any]:
+        """Kind and axes of an output of the node."""
+        return next(
+            (part.form.instructions[result.position].kind, result.axes)
+            for part in self.parts
+            for result, index in zip(part.form.results, part.outputs, strict=True)
+            if index == output
+        )
+
     def difference(self, other: Candidate) -> str:
         """In what it differs from a candidate that is not of its kind."""
         if self.space != other.space:

@@ -66,11 +66,9 @@ class _Fusion:
         self._clusters = Clusters.of_graph(graph)
         self._sizes: dict[int, int] = {}
         self._kinds: dict[int, Hashable] = {}
-        found = [
-            (number, each) for number, each in enumerate(self._candidates) if isinstance(each, Candidate)
-        ]
-        self._with_rows = {number for number, each in found if each.has_rows}
-        self._uneven = {number for number, each in found if not each.is_even}
+        found = {n: each for n, each in enumerate(self._candidates) if isinstance(each, Candidate)}
+        self._with_rows = {number for number, each in found.items() if each.has_rows}
+        self._uneven = {number for number, each in found.items() if not each.is_even}
 
     def merge(self) -> None:
         """Find the clusters."""
@@ -119,8 +117,7 @@ class _Fusion:
 
     def _obstacle(self, source: int, node: int) -> str | None:
         """Why the clusters of a node and of one that it reads may not be one; None where they may."""
-        for number in (source, node):
-            candidate = self._candidates[number]
+        for candidate in (self._candidates[source], self._candidates[node]):
             if isinstance(candidate, str):
                 return candidate
         if (reason := self._difference(source, node)) is not None:
@@ -208,20 +205,13 @@ class _Fusion:
         return True
 
     def _is_whole(self, entry: Entry, instruction: Instruction, reader: Candidate) -> bool:
-        maker = self._of(self._graph.node_ids[entry.node])
-        (kind, axes) = next(
-            (part.form.instructions[result.position].kind, result.axes)
-            for part in maker.parts
-            for result, index in zip(part.form.results, part.outputs, strict=True)
-            if index == entry.index
-        )
+        kind, axes = self._of(self._graph.node_ids[entry.node]).given(entry.index)
         is_plain = axes is None and instruction.axes is None and kind == instruction.kind
         return is_plain and self._shapes.of(entry) == reader.space
 
     def _steps(self, numbers: Sequence[int]) -> list[Step]:
-        nodes: list[Any] = [self._graph.nodes[number] for number in numbers]
-        parts = [self._of(number).parts for number in numbers]
-        return [Step(each, node.inputs, node.entries) for each, node in zip(parts, nodes, strict=True)]
+        nodes: list[tuple[int, Any]] = [(number, self._graph.nodes[number]) for number in numbers]
+        return [Step(self._of(number).parts, node.inputs, node.entries) for number, node in nodes]
 
     def _whole(self, numbers: Sequence[int]) -> tuple[Merged, Specs]:
         """The form of nodes with all as results that somebody reads; its inputs are those of `_merged`."""
@@ -282,14 +272,9 @@ class _Fusion:
                 continue
             form = self._merged(numbers)
             members = [member for member in (graph.nodes[n] for n in numbers) if isinstance(member, OpNode)]
+            late = [partial(each, numbers) for each in (self._whole, self._in_place, self.neighbours)]
             op = import_module("operad_fusion.fused").Fused(
-                form,
-                self._of(numbers[0]).dtype,
-                tuple(self._specs(form)),
-                members,
-                partial(self._whole, numbers),
-                partial(self._in_place, numbers),
-                partial(self.neighbours, numbers),
+                form, self._of(numbers[0]).dtype, tuple(self._specs(form)), members, *late
             )
             name = "+".join(member.name for member in members[:_NAMED])
             cluster = OpNode(op, name, [now(entry) for entry in form.inputs], node.attrs)

@@ -70,7 +70,7 @@ class Pooling(OperatorProperty):
         data: (N, C, ...) with as many further axes as kernel has elements; (N, ..., C) if `layout` says so.
         output: (N, C, ...), along each axis (size + 2 pad - kernel) / stride + 1, rounded down (`valid`)
             or up (`full`), or size / stride rounded up (`same`); 1 with `global_pool`.
-        places (hidden): As output, for maxima of windows of up to 49 elements along one or two axes,
+        workspace (hidden): As output, for maxima of windows of up to 49 elements along one or two axes,
             channels first: in a byte which element of a window is its maximum.
 
     Example:
@@ -101,7 +101,7 @@ class Pooling(OperatorProperty):
     # The norm of a window of zeros has no derivative, and with p=3 a slope along each line all the same.
     accepts = "floating"
     compute_dtype = "float32"
-    constant_outputs = ("places",)
+    constant_outputs = ("workspace",)
     contract = Contract(inputs={"data": Real(nonzero=True)}, params=PARAMS, shapes=pooled_shapes)
 
     def __init__(self, **params: Any) -> None:
@@ -145,7 +145,7 @@ class Pooling(OperatorProperty):
         size = "S*0 + 1" if self.global_pool else _SIZES[self.pooling_convention]
         lead, tail = ("N", ", C") if self.is_channels_last else ("N, C", "")
         windows = f"({lead}, *({size}){tail})"
-        return f"data:({lead}, *S{tail}) -> output:{windows}, hidden places:uint8{windows} if has_places"
+        return f"data:({lead}, *S{tail}) -> output:{windows}, hidden workspace:uint8{windows} if has_places"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """Shapes that follow from `spec`; windows must fit."""
@@ -180,11 +180,11 @@ class Pooling(OperatorProperty):
         taps = 1 if self.global_pool else sum(self.kernel)
         return super().cost(in_shapes, out_shapes) * taps
 
-    def forward(self, op_ctx: OpContext, data: Array, output: Array, places: Array | None) -> None:
+    def forward(self, op_ctx: OpContext, data: Array, output: Array, workspace: Array | None) -> None:
         """Fold all windows."""
         xp, axes = op_ctx.xp, self.axes(data.shape, output.shape)
-        if places is not None:
-            pool_with_places(xp, data, axes, output, places)
+        if workspace is not None:
+            pool_with_places(xp, data, axes, output, workspace)
             return
         if _is_max(self):
             fold_max(xp, data, axes, output)
@@ -196,10 +196,12 @@ class Pooling(OperatorProperty):
             (xp.sqrt if self.p_value == 2 else xp.cbrt)(output, out=output)
 
     @gradient("data", when=_has_places)
-    def places_gradient(self, op_ctx: OpContext, output_grad: Array, places: Array, data_grad: Array) -> None:
+    def places_gradient(
+        self, op_ctx: OpContext, output_grad: Array, workspace: Array, data_grad: Array
+    ) -> None:
         """`dy/dx = 1` for the first largest element of each window, else 0."""
         axes = self.axes(data_grad.shape, output_grad.shape)
-        spread_places(op_ctx.xp, output_grad, places, axes, data_grad)
+        spread_places(op_ctx.xp, output_grad, workspace, axes, data_grad)
 
     @gradient("data", when=_is_other_max)
     def max_gradient(
@@ -252,7 +254,7 @@ class PoolingV1(Pooling):
         data: (N, C, ...) with as many further axes as kernel has elements; (N, ..., C) if `layout` says so.
         output: (N, C, ...), along each axis (size + 2 pad - kernel) / stride + 1, rounded down (`valid`)
             or up (`full`), or size / stride rounded up (`same`); 1 with `global_pool`.
-        places (hidden): As of `Pooling`.
+        workspace (hidden): As of `Pooling`.
 
     Example:
         >>> import operad as od

@@ -69,21 +69,21 @@ def _inner(begin: int, low: int, last: int, end: int, lanes: int) -> tuple[int, 
     return begin, inner, inner + ((last - inner) // lanes + 1) * lanes, end
 
 
-def pool_in_vectors(self: Any, op_ctx: OpContext, data: Array, output: Array, places: Array) -> None:
+def pool_in_vectors(self: Any, op_ctx: OpContext, data: Array, output: Array, workspace: Array) -> None:
     """Write the largest element of each window, and where it is."""
-    found = [_without_gaps(each) for each in (output, places)]
+    found = [_without_gaps(each) for each in (output, workspace)]
     _run(self, op_ctx, False, np.ascontiguousarray(data), *found)
-    for target, own in zip((output, places), found, strict=True):
+    for target, own in zip((output, workspace), found, strict=True):
         if own is not target:
             target[...] = own
 
 
 def spread_in_vectors(
-    self: Any, op_ctx: OpContext, output_grad: Array, places: Array, data_grad: Array
+    self: Any, op_ctx: OpContext, output_grad: Array, workspace: Array, data_grad: Array
 ) -> None:
     """`dy/dx = 1` for the first largest element of each window, else 0."""
     target = _without_gaps(data_grad)
-    _run(self, op_ctx, True, target, np.ascontiguousarray(output_grad), np.ascontiguousarray(places))
+    _run(self, op_ctx, True, target, np.ascontiguousarray(output_grad), np.ascontiguousarray(workspace))
     if target is not data_grad:
         data_grad[...] = target
 

@@ -227,8 +227,10 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
     if not _of_class(_have_forms, parts, about):
         try:
             made: Operator = _programs().ProgramOperator(parts, *call)
-        except TraceError:  # of these lengths alone: it was decided for a class of them
-            return own(*call)
+        except TraceError:
+            if _of_class(_decided, parts, about, None, False) is not None:
+                raise
+            return own(*call)  # its class has a program, and these lengths have none
         return made
     modes = _of_modes(parts, about)
     if len(modes) > 1:
