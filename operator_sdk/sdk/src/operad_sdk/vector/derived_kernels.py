@@ -62,6 +62,8 @@ _OF_PICKS: Final = frozenset(
     ]
 )  # fmt: skip
 """Instructions of a row's element by its label, for which a kernel reads the row and NumPy the element."""
+_PRODUCT: Final = "numpy.matmul "
+"""Beginning of the reason of a function with a product of matrices."""
 _MOST_DECIDED: Final = 4096
 """Decisions of one operator that are kept."""
 _LOOPS_OF_US: Final = 2000.0
@@ -119,7 +121,8 @@ def _decided(parts: Sequence[str], call: KernelCall, size: int | None, returned:
     if call.prop.params.run_time:  # with the line, as the form for one value may be another one
         return found.explained() if isinstance(found, NoForm) else found
     is_small = size is not None and size < ELEMENTS_FROM_SIZE
-    if is_small and (call.is_alone or not _programs().is_exact(parts, call)):
+    # A product is none of the instructions that give NumPy's bits, so its function need not be traced.
+    if is_small and (call.is_alone or found.startswith(_PRODUCT) or not _programs().is_exact(parts, call)):
         return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {found}"
     against: str | None = _programs().reason_against(parts, call, always=size is None)
     # Where a program is not worth it, the line that stops a form is what would help.
