@@ -3,8 +3,7 @@
 Each function that an author wrote, `forward` or a gradient, has a kernel beside it that computes all targets
 of the function, so that pairs in place hold for both alike. It ranks directly before the author's functions,
 and so behind every kernel written to be taken instead. It applies where each target has a form, the arrays
-are large enough, or a graph calls it, and the rule of `operad_sdk.vector.cost_rule` has vector code faster
-than NumPy's own calls.
+are large enough, and the rule of `operad_sdk.vector.cost_rule` has vector code faster than NumPy's own calls.
 
 Nothing of what traces, writes and compiles is imported before a call is large enough. What tells large from
 small are shapes, and whether the function names a reduction at all: a walk over rows pays from a few hundred
@@ -30,10 +29,7 @@ ROWS_FROM_SIZE: Final = 256
 """Elements from which a form that reduces rows is worth its compilation, 0.03 to 0.06 s where no process did
 it before: the author's function takes several passes over rows."""
 ELEMENTS_FROM_SIZE: Final = 1 << 14
-"""The same for functions of elements, which may be one or two of NumPy's, and for programs. A graph runs many
-times, so there they are worth it where they save `SAVED_US`, and give NumPy's bits."""
-SAVED_US: Final = 2.0
-"""Time of a small call, by estimates, for which a graph has a function compiled."""
+"""The same for functions of elements, which may be one or two of NumPy's."""
 _MOST_VALUES: Final = 16
 """Values of an operator's parameters for which kernels are compiled: from there on it is taken for one whose
 numbers change from call to call."""
@@ -113,11 +109,7 @@ class _PaysInVectors:
             size = max(size, *map(prod, call.out_shapes))
         if size < ROWS_FROM_SIZE:
             return f"{size} elements, vector code pays from {ROWS_FROM_SIZE}"
-        if (
-            call.is_alone
-            and size < ELEMENTS_FROM_SIZE
-            and not _surroundings().may_walk_rows(self._bound.function)
-        ):
+        if size < ELEMENTS_FROM_SIZE and not _surroundings().may_walk_rows(self._bound.function):
             return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
         fixed = [name for name, declared in type(call.prop).params.items() if not declared.run_time]
         values = tuple(getattr(call.prop, name) for name in fixed)

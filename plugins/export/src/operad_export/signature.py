@@ -243,7 +243,7 @@ def _may_hide(prop: OperatorProperty) -> bool:
     """Return whether an operator has hidden outputs, or a declared shape with some for other parameters."""
     spec = getattr(prop, "spec", "")
     text = spec() if callable(spec) else spec
-    return "hidden " in text or len(prop.list_outputs()) > prop.num_visible_outputs
+    return "hidden " in (text or "") or len(prop.list_outputs()) > prop.num_visible_outputs
 
 
 def _draws(prop: OperatorProperty) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Final, final
 from operad_sdk.differentiate.errors import refusal
 
 told_apart: Final[ContextVar[list[str]]] = ContextVar("told_apart")
-"""Notes of a trace in which lengths that differ were told apart, or became what is not followed: where
+"""Notes of a trace in which lengths that differ were distinguished, or became what is not followed: where
 they are equal, it may not hold."""
 
 

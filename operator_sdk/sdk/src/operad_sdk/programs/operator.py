@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad.operator import (
-    FORWARD,
-    BackwardArrays,
-    ForwardArrays,
-    KernelCall,
-    OpContext,
-    Operator,
-    OpReq,
-    assign,
-)
+from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, Operator, OpReq, assign
 from operad_sdk.declare.recorded import OF_MODE, functions_of, traced_program
 from operad_sdk.differentiate import TraceError
-from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, SAVED_US
-from operad_sdk.programs.plan import KernelStep
 from operad_sdk.programs.program import Program
 from operad_sdk.programs.tiles import TiledProgram, in_tiles
 from operad_sdk.vector.addresses import overlaps, span
-from operad_sdk.vector.array_calls import ArrayCall
 from operad_sdk.vector.cost_rule import Estimates
 
 _MOST: Final = 64
 """Programs that are kept of an operator."""
 _STEP_US: Final = 8.0
 """Time of a program's kernel beside what it computes."""
-_BOUND_US: Final = 0.5
-"""The same where all steps are kernels of small arrays, which are called as they are."""
 _CALL_US: Final = 2.0
 """Time by which a step that is NumPy's takes longer than the author's call."""
 
@@ -45,23 +30,11 @@ class PartsProgram(NamedTuple):
         program: The steps.
         names: Of the results.
         cost: Estimates of both ways, with the calls of the steps.
-        calls: Where arrays are small, and all steps kernels, their calls; as those of `Program.calls`.
-        constants: Arrays that the calls read, and the function made without its arguments.
     """
 
     program: Program | TiledProgram
     names: Sequence[str]
     cost: Estimates
-    calls: list[tuple[ArrayCall, list[int]]] | None = None
-    constants: Sequence[Any] = ()
-
-    @property
-    def is_exact(self) -> bool:
-        """Return whether all steps are kernels of instructions that give NumPy's bits."""
-        if not isinstance(self.program, Program) or not self.program.is_of_kernels:
-            return False
-        kernels = [step.cluster.kernel for step in self.program.whole.steps if isinstance(step, KernelStep)]
-        return all(one.op in EXACT for kernel in kernels for one in kernel.form.instructions)
 
 
 def program_of(
@@ -96,16 +69,11 @@ def _made(call: KernelCall, parts: Sequence[str], is_train: bool, always: bool) 
     if not program.num_kernels:
         return "no step of it is faster in vector code than NumPy's own call"
     others = len(program.whole.steps) - program.num_kernels
-    is_small = max(map(prod, (*call.in_shapes, *call.out_shapes))) < ELEMENTS_FROM_SIZE
-    is_small = is_small and program.is_of_kernels
-    steps_us = _STEP_US * program.num_kernels + _CALL_US * others
-    cost = program.cost.plus(Estimates(0.0, _BOUND_US * program.num_kernels if is_small else steps_us))
-    if not always and not (cost.favour_vectors and cost.saved_us >= SAVED_US):
+    cost = program.cost.plus(Estimates(0.0, _STEP_US * program.num_kernels + _CALL_US * others))
+    if not always and not cost.favour_vectors:
         return f"NumPy's own calls are faster: {cost.numpy_us:.3g} us and {cost.vector_us:.3g} us, estimated"
-    names, constants = [name for name, _ in results], [value for _, value in program.whole.constants]
-    if is_small:
-        return PartsProgram(program, names, cost, program.calls(), constants)
-    return PartsProgram(in_tiles(program, always=always) or program, names, cost)
+    walked = in_tiles(program, always=always) or program
+    return PartsProgram(walked, [name for name, _ in results], cost)
 
 
 def reason_against(parts: Sequence[str], call: KernelCall, *, always: bool) -> str | None:
@@ -115,12 +83,6 @@ def reason_against(parts: Sequence[str], call: KernelCall, *, always: bool) -> s
         if isinstance(found, str):
             return found
     return None
-
-
-def is_exact(parts: Sequence[str], call: KernelCall) -> bool:
-    """Return whether kernels alone compute some parts of a call, with the bits of NumPy's functions."""
-    found = [program_of(call, parts, is_train) for is_train in _modes(call.prop, parts)]
-    return all(isinstance(one, PartsProgram) and one.is_exact for one in found)
 
 
 def time_us(parts: Sequence[str], call: KernelCall) -> float | None:
@@ -164,19 +126,11 @@ class ProgramOperator(Operator):
         self._call = KernelCall(*call)
         self._prop = self._call.prop
         self._parts = parts
-        names = self._prop.list_arguments()
-        if FORWARD in parts:
-            every = [*self._prop.list_outputs(), *self._prop.list_auxiliary_states()]
-        else:
-            every = [f"{name}_grad" for name in names]
-            self._entries = self._prop.backward_dependency([name in parts for name in every])
+        self._names = self._prop.list_arguments()
         # What runs may not compile.
         modes = _modes(self._prop, parts)
         self._programs = {is_train: self._program(is_train) for is_train in modes}
         self._programs.setdefault(False, self._programs[True])
-        self._numbers = {
-            mode: [every.index(name) for name in made.names] for mode, made in self._programs.items()
-        }
 
     def _program(self, is_train: bool) -> PartsProgram:
         for always in (False, True):
@@ -188,16 +142,21 @@ class ProgramOperator(Operator):
     def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The outputs, and states that change."""
         made = self._programs[op_ctx.is_train]
+        names = [*self._prop.list_outputs(), *self._prop.list_auxiliary_states()]
         ins, req, outs, states = arrays
         requests = [*req, *[OpReq.WRITE] * len(states)]
-        every = [*zip([*outs, *states], requests, strict=True)]
-        _run(made, op_ctx, [*ins, *states], [every[number] for number in self._numbers[op_ctx.is_train]])
+        every = dict(zip(names, zip([*outs, *states], requests, strict=True), strict=True))
+        targets = [every[name] for name in made.names]
+        _run(made, op_ctx, [*ins, *states], targets)
 
     def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradients that are wanted."""
+        every = {f"{name}_grad": i for i, name in enumerate(self._names)}
         made = self._programs[op_ctx.is_train]
-        targets = [(arrays.in_grad[number], arrays.req[number]) for number in self._numbers[op_ctx.is_train]]
-        read = [getattr(arrays, kind)[index] for kind, index in self._entries]
+        wanted = [f"{name}_grad" in self._parts for name in self._names]
+        entries = self._prop.backward_dependency(wanted)
+        targets = [(arrays.in_grad[every[name]], arrays.req[every[name]]) for name in made.names]
+        read = [getattr(arrays, kind)[index] for kind, index in entries]
         _run(made, op_ctx, [*read, *arrays.aux_states], targets)
 
 
@@ -210,14 +169,7 @@ def _run(
         target, request = targets[number]
         is_free = request is not OpReq.ADD and target.flags.c_contiguous and not overlaps(target, spans)
         outs.append(target if is_free else np.empty(*made.program.specs[number]))
-    if made.calls and len(outs) == len(targets) and all(array.flags.c_contiguous for array in arrays):
-        # A handler may compute between two calls, so the memory between them is this run's own.
-        memory = np.empty(made.program.size_bytes, np.uint8)
-        every = [*arrays, *outs, *made.constants, memory]
-        for call, numbers in made.calls:
-            call(*[every[number] for number in numbers])
-    else:
-        made.program.run(op_ctx, arrays, wanted, outs)
+    made.program.run(op_ctx, arrays, wanted, outs)
     for number, out in zip(wanted, outs, strict=True):
         target, request = targets[number]
         if out is not target:

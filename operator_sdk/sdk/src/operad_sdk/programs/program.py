@@ -21,15 +21,12 @@ from operad_sdk.multiplication import multiply
 from operad_sdk.programs.clusters import Clusters
 from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot, Step
 from operad_sdk.sums import PREFIXES_IN_VECTORS, blocked_cumsum
-from operad_sdk.vector.addresses import data_address, span
-from operad_sdk.vector.array_calls import ArrayCall, strided_call
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.cost_rule import Estimates
 from operad_sdk.vector.form_calls import run_bound
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
 
-_ALONE: Final = OpContext(cpu(), is_train=False)
 _DOUBLE_BYTES: Final = 8
 _COPY_US: Final = 2.5e-5
 """Time of a byte that is copied."""
@@ -100,15 +97,6 @@ class Program:
         """Memory between the steps."""
         return self.whole.size_bytes
 
-    @property
-    def is_of_kernels(self) -> bool:
-        """Return whether kernels compute all results, where they are wanted."""
-        own = [
-            isinstance(one, KernelStep) or (isinstance(one, CallStep) and one.is_view)
-            for one in self.whole.steps
-        ]
-        return all(own) and not self.whole.copied
-
     def explained(self) -> str:
         """The steps in words."""
         return ", ".join(filter(None, map(_word, self.whole.steps)))
@@ -128,76 +116,27 @@ class Program:
             targets: Where each goes; they share no memory with `arrays`, and lie in one piece each.
         """
         plan = self.plan(wanted)
+        slots: list[Any] = [*arrays, *[None] * (plan.num_slots - len(arrays))]
+        for slot, value in plan.constants:
+            slots[slot] = value
+        for number, slot, shape in plan.direct:
+            slots[slot] = targets[number].reshape(shape)
         handle = storage.get().alloc(plan.size_bytes, cpu()) if plan.size_bytes else None
         try:
-            slots = _slots(plan, arrays, targets, None if handle is None else handle.buffer)
+            if handle is not None:
+                for slot, begin, shape, dtype in plan.places:
+                    size = prod(shape) * dtype.itemsize
+                    slots[slot] = handle.buffer[begin : begin + size].view(dtype).reshape(shape)
+            for slot, whole, index in plan.parts:
+                slots[slot] = slots[whole][index]
             for step in plan.steps:
                 _run(step, op_ctx, slots)
             for number, slot in plan.copied:
                 targets[number][...] = slots[slot]
         finally:
-            slots = []  # views of what is given back
             if handle is not None:
+                del slots
                 storage.get().free(handle)
-
-    def calls(self) -> list[tuple[ArrayCall, list[int]]] | None:
-        """The kernels of all results, as calls that find the memory of contiguous arrays by themselves.
-
-        Returns:
-            In order, each call with the numbers of the arrays that it takes: of the inputs, the results, the
-            constants of `whole`, and last the memory between the steps. None where other steps compute.
-        """
-        plan = self.whole
-        arrays = [np.empty(node.value.shape, node.value.dtype) for node in self.inputs]
-        targets, memory = [np.empty(*spec) for spec in self.specs], np.empty(plan.size_bytes, np.uint8)
-        given = [*arrays, *targets, *(value for _, value in plan.constants), memory]
-        if not self.is_of_kernels or not all(isinstance(array, np.ndarray) for array in given):
-            return None
-        slots, found = _slots(plan, arrays, targets, memory), list[tuple[ArrayCall, list[int]]]()
-        for step in plan.steps:
-            if isinstance(step, CallStep):  # of a view; where that is a copy, it has no place
-                _run(step, _ALONE, slots)
-                continue
-            assert isinstance(step, KernelStep)
-            own = [slots[number] for number in step.slots]
-            places = [_place(array, given) for array in own]
-            taken = sorted({number for number, _ in places})
-            try:
-                layout = step.cluster.kernel.layout(own)
-            except NoVectorCodeError:  # of strides that were not foreseen
-                return None
-            if taken[0] < 0:
-                return None
-            sources, offsets = [taken.index(number) for number, _ in places], [begin for _, begin in places]
-            found.append((strided_call(layout, sources=sources, offsets=offsets), taken))
-        return found
-
-
-def _place(array: NDArray[Any], given: Sequence[NDArray[Any]]) -> tuple[int, int]:
-    """The number of the array in which one lies, or -1, and where it begins there, in bytes."""
-    address = data_address(array)
-    for number, (whole, (begin, end)) in enumerate(zip(given, map(span, given), strict=True)):
-        if begin <= address < end:
-            return number, address - data_address(whole)
-    return -1, 0
-
-
-def _slots(
-    plan: Plan, arrays: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]], memory: NDArray[Any] | None
-) -> list[Any]:
-    """The arrays of a run before its steps, by slot."""
-    slots: list[Any] = [*arrays, *[None] * (plan.num_slots - len(arrays))]
-    for slot, value in plan.constants:
-        slots[slot] = value
-    for number, slot, shape in plan.direct:
-        slots[slot] = targets[number].reshape(shape)
-    if memory is not None:
-        for slot, begin, shape, dtype in plan.places:
-            size = prod(shape) * dtype.itemsize
-            slots[slot] = memory[begin : begin + size].view(dtype).reshape(shape)
-    for slot, whole, index in plan.parts:
-        slots[slot] = slots[whole][index]
-    return slots
 
 
 def _looks_up(node: Node) -> bool:

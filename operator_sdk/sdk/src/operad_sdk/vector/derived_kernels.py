@@ -36,7 +36,7 @@ from operad_sdk.declare.recorded import functions_of
 from operad_sdk.declare.scalar_form import MODES
 from operad_sdk.declare.size_classes import of_class
 from operad_sdk.differentiate.errors import NoForm
-from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH, SAVED_US
+from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
 from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.by_mode import ByMode
@@ -62,8 +62,6 @@ _OF_PICKS: Final = frozenset(
     ]
 )  # fmt: skip
 """Instructions of a row's element by its label, for which a kernel reads the row and NumPy the element."""
-_PRODUCT: Final = "numpy.matmul "
-"""Beginning of the reason of a function with a product of matrices."""
 _MOST_DECIDED: Final = 4096
 """Decisions of one operator that are kept."""
 _LOOPS_OF_US: Final = 2000.0
@@ -99,16 +97,14 @@ def _of_class(ask: Callable[..., R], parts: Sequence[str], call: KernelCall, *ar
     """Answer about some parts for the class of a call's sizes, asked once while constants are the same."""
     prop, now = call.prop, (settings(), rates())
     shapes = of_class(prop, call.in_shapes)
-    about = (*prop.get_params().items(), prop.epoch, prop.traced_modes, call.ctx, call.is_train)
-    key = (ask, parts, *about, call.threads, call.is_alone, *shapes, *call.in_types, *args)
+    about = (*prop.get_params().items(), prop.epoch, prop.traced_modes, call.ctx, call.is_train, call.threads)
+    key = (ask, parts, *about, *shapes, *call.in_types, *args)
     known: dict[Any, tuple[Any, R]] = prop._forms.setdefault("decided", {})
     before = known.get(key)
     if before is None or before[0] != now:
         if len(known) >= _MOST_DECIDED:
             known.clear()
-        stands = KernelCall(
-            prop, call.ctx, shapes, call.in_types, call.is_train, call.threads, is_alone=call.is_alone
-        )
+        stands = KernelCall(prop, call.ctx, shapes, call.in_types, call.is_train, call.threads)
         before = known[key] = now, ask(parts, stands, *args)
     return before[1]
 
@@ -120,9 +116,7 @@ def _decided(parts: Sequence[str], call: KernelCall, size: int | None, returned:
         return _reason_against_forms(found, call, size, returned)
     if call.prop.params.run_time:  # with the line, as the form for one value may be another one
         return found.explained() if isinstance(found, NoForm) else found
-    is_small = size is not None and size < ELEMENTS_FROM_SIZE
-    # A product is none of the instructions that give NumPy's bits, so its function need not be traced.
-    if is_small and (call.is_alone or found.startswith(_PRODUCT) or not _programs().is_exact(parts, call)):
+    if size is not None and size < ELEMENTS_FROM_SIZE:
         return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {found}"
     against: str | None = _programs().reason_against(parts, call, always=size is None)
     # Where a program is not worth it, the line that stops a form is what would help.
@@ -155,10 +149,7 @@ def _reason_against_forms(
         return None
     walks_rows = not set().union(*(one.operations for one in found)).isdisjoint((*REDUCTIONS, "position"))
     if size < ELEMENTS_FROM_SIZE and not walks_rows:
-        if call.is_alone or not set().union(*(one.operations for one in found)) <= EXACT:
-            return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
-        if not any(one.estimates(returned).saved_us >= SAVED_US for one in found):
-            return f"{size} elements, for which vector code saves less than {SAVED_US} us, estimated"
+        return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
     reasons = [_reason_against_form(one, call, returned) for one in found]
     return reasons[0] if all(reasons) else None
 
