@@ -46,11 +46,6 @@ def product(left: Array, right: Array, out: Array, scale: float = 1.0) -> None:
     _multiply(left, right, out, scale, np.matmul)
 
 
-def by_factors(factors: Factors) -> Callable[..., None]:
-    """Forward, or a gradient, of an operator that is one product: `product` of what `factors` gives."""
-    return _kernel(factors, product, takes_run=False)
-
-
 def divided_product(op_ctx: OpContext, left: Array, right: Array, out: Array, scale: float = 1.0) -> None:
     """`product` in parts, which the threads of the run divide among themselves."""
 
@@ -167,7 +162,6 @@ def _kernel(
     own = signature(factors)
     made: Callable[..., None] = compute_in_run if takes_run else compute
     context = [Parameter("op_ctx", Parameter.POSITIONAL_OR_KEYWORD)] if takes_run else []
-    made.__doc__ = factors.__doc__
     made.__signature__ = own.replace(parameters=[*context, *own.parameters.values()])  # type: ignore[attr-defined]
     return made
 

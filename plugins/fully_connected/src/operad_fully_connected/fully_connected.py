@@ -29,7 +29,7 @@ from operad_sdk import (
     product_cost,
 )
 from operad_sdk.multiplication import reason_for_blas
-from operad_sdk.products import by_factors, divide, divided, divided_product, product, tile
+from operad_sdk.products import divide, divided, divided_product, product, tile
 from operad_sdk.vector import InVectorCode, PackedMatrix, pack, packed_elements, tiled_product
 
 
@@ -56,14 +56,12 @@ def _forward_factors(
 
 
 def _data_factors(output_grad: Array, weight: Array, data_grad: Array) -> tuple[Array, Array, Array]:
-    """`d/d data = output_grad @ weight`, which needs the weight alone."""
     return _rows(output_grad), weight, data_grad
 
 
 def _weight_factors(
     output_grad: Array, data: Array, flatten: bool, weight_grad: Array
 ) -> tuple[Array, Array, Array]:
-    """`d/d weight = output_grad.T @ data`, which needs the data alone."""
     return _rows(output_grad).T, _rows(data, flatten), weight_grad
 
 
@@ -112,8 +110,13 @@ class FullyConnected(OperatorProperty):
         if bias is not None:
             np.add(output, bias, output)
 
-    data_grad = by_factors(_data_factors)
-    weight_grad = by_factors(_weight_factors)
+    def data_grad(output_grad: Array, weight: Array, data_grad: Array) -> None:
+        """`d/d data = output_grad @ weight`, which needs the weight alone."""
+        product(*_data_factors(output_grad, weight, data_grad))
+
+    def weight_grad(output_grad: Array, data: Array, flatten: bool, weight_grad: Array) -> None:
+        """`d/d weight = output_grad.T @ data`, which needs the data alone."""
+        product(*_weight_factors(output_grad, data, flatten, weight_grad))
 
     def bias_grad(output_grad: Array, bias_grad: Array) -> None:
         """`d/d bias = output_grad`, summed over the rows."""

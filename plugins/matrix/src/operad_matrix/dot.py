@@ -21,46 +21,13 @@ from operad_sdk import (
     param,
     product_cost,
 )
-from operad_sdk.products import by_factors, divide, product, tile
+from operad_sdk.products import divide, product, tile
 
 _Factors = tuple[Array, Array, Array]
 """The factors of a product, and where it is written."""
 _STORAGE: Final[Any] = param(
     str, None, choices=("csr", "default", "row_sparse"), ignored="Storage of the output; arrays are dense."
 )
-
-
-def _num_rows(array: Array, sums_last: bool) -> int:
-    """Number of elements of the axes that are not summed over."""
-    return prod(array.shape[:-1] if sums_last else array.shape[1:])
-
-
-def _rows(array: Array, sums_last: bool) -> Array:
-    """`array` as a matrix (other axes, summed axis)."""
-    count = _num_rows(array, sums_last)
-    return array.reshape(count, array.shape[-1]) if sums_last else array.reshape(len(array), count).T
-
-
-def _factors(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> _Factors:
-    return _rows(lhs, not transpose_a), _rows(rhs, transpose_b).T, output
-
-
-def _lhs_factors(
-    output_grad: Array, rhs: Array, transpose_a: bool, transpose_b: bool, lhs_grad: Array
-) -> _Factors:
-    """`d/d lhs = output_grad @ rhs.T`."""
-    right = _rows(rhs, transpose_b)
-    head = output_grad.reshape(_num_rows(lhs_grad, not transpose_a), len(right))
-    return *((right.T, head.T) if transpose_a else (head, right)), lhs_grad
-
-
-def _rhs_factors(
-    output_grad: Array, lhs: Array, transpose_a: bool, transpose_b: bool, rhs_grad: Array
-) -> _Factors:
-    """`d/d rhs = lhs.T @ output_grad`."""
-    left = _rows(lhs, not transpose_a)
-    head = output_grad.reshape(len(left), _num_rows(rhs_grad, transpose_b))
-    return *((head.T, left) if transpose_b else (left.T, head)), rhs_grad
 
 
 @operator("dot")
@@ -116,34 +83,52 @@ class Dot(OperatorProperty):
         """One product, of matrices of all that is summed over and all that is not."""
         product(*_factors(lhs, rhs, transpose_a, transpose_b, output))
 
-    lhs_grad = by_factors(_lhs_factors)
-    rhs_grad = by_factors(_rhs_factors)
+    def lhs_grad(
+        output_grad: Array, rhs: Array, transpose_a: bool, transpose_b: bool, lhs_grad: Array
+    ) -> None:
+        """`d/d lhs = output_grad @ rhs.T`."""
+        product(*_lhs_factors(output_grad, rhs, transpose_a, transpose_b, lhs_grad))
+
+    def rhs_grad(
+        output_grad: Array, lhs: Array, transpose_a: bool, transpose_b: bool, rhs_grad: Array
+    ) -> None:
+        """`d/d rhs = lhs.T @ output_grad`."""
+        product(*_rhs_factors(output_grad, lhs, transpose_a, transpose_b, rhs_grad))
+
+
+def _num_rows(array: Array, sums_last: bool) -> int:
+    """Number of elements of the axes that are not summed over."""
+    return prod(array.shape[:-1] if sums_last else array.shape[1:])
+
+
+def _rows(array: Array, sums_last: bool) -> Array:
+    """`array` as a matrix (other axes, summed axis)."""
+    count = _num_rows(array, sums_last)
+    return array.reshape(count, array.shape[-1]) if sums_last else array.reshape(len(array), count).T
+
+
+def _factors(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> _Factors:
+    return _rows(lhs, not transpose_a), _rows(rhs, transpose_b).T, output
+
+
+def _lhs_factors(
+    output_grad: Array, rhs: Array, transpose_a: bool, transpose_b: bool, lhs_grad: Array
+) -> _Factors:
+    right = _rows(rhs, transpose_b)
+    head = output_grad.reshape(_num_rows(lhs_grad, not transpose_a), len(right))
+    return *((right.T, head.T) if transpose_a else (head, right)), lhs_grad
+
+
+def _rhs_factors(
+    output_grad: Array, lhs: Array, transpose_a: bool, transpose_b: bool, rhs_grad: Array
+) -> _Factors:
+    left = _rows(lhs, not transpose_a)
+    head = output_grad.reshape(len(left), _num_rows(rhs_grad, transpose_b))
+    return *((head.T, left) if transpose_b else (left.T, head)), rhs_grad
 
 
 divide(Dot, forward=_factors, lhs_grad=_lhs_factors, rhs_grad=_rhs_factors)
 tile(Dot, forward=_factors, lhs_grad=_lhs_factors, rhs_grad=_rhs_factors)
-
-
-def _turned(matrices: Array, is_turned: bool) -> Array:
-    return transposed(matrices) if is_turned else matrices
-
-
-def _batch_factors(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> _Factors:
-    return _turned(lhs, transpose_a), _turned(rhs, transpose_b), output
-
-
-def _batch_lhs_factors(
-    output_grad: Array, rhs: Array, transpose_a: bool, transpose_b: bool, lhs_grad: Array
-) -> _Factors:
-    """`d/d lhs = output_grad @ rhs.T`, in the place of lhs or of its transpose."""
-    return output_grad, _turned(rhs, not transpose_b), _turned(lhs_grad, transpose_a)
-
-
-def _batch_rhs_factors(
-    output_grad: Array, lhs: Array, transpose_a: bool, transpose_b: bool, rhs_grad: Array
-) -> _Factors:
-    """`d/d rhs = lhs.T @ output_grad`, in the place of rhs or of its transpose."""
-    return _turned(lhs, not transpose_a), output_grad, _turned(rhs_grad, transpose_b)
 
 
 @operator("batch_dot")
@@ -189,8 +174,37 @@ class BatchDot(OperatorProperty):
         """All products in one call."""
         product(*_batch_factors(lhs, rhs, transpose_a, transpose_b, output))
 
-    lhs_grad = by_factors(_batch_lhs_factors)
-    rhs_grad = by_factors(_batch_rhs_factors)
+    def lhs_grad(
+        output_grad: Array, rhs: Array, transpose_a: bool, transpose_b: bool, lhs_grad: Array
+    ) -> None:
+        """`d/d lhs = output_grad @ rhs.T`, in the place of lhs or of its transpose."""
+        product(*_batch_lhs_factors(output_grad, rhs, transpose_a, transpose_b, lhs_grad))
+
+    def rhs_grad(
+        output_grad: Array, lhs: Array, transpose_a: bool, transpose_b: bool, rhs_grad: Array
+    ) -> None:
+        """`d/d rhs = lhs.T @ output_grad`, in the place of rhs or of its transpose."""
+        product(*_batch_rhs_factors(output_grad, lhs, transpose_a, transpose_b, rhs_grad))
+
+
+def _turned(matrices: Array, is_turned: bool) -> Array:
+    return transposed(matrices) if is_turned else matrices
+
+
+def _batch_factors(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> _Factors:
+    return _turned(lhs, transpose_a), _turned(rhs, transpose_b), output
+
+
+def _batch_lhs_factors(
+    output_grad: Array, rhs: Array, transpose_a: bool, transpose_b: bool, lhs_grad: Array
+) -> _Factors:
+    return output_grad, _turned(rhs, not transpose_b), _turned(lhs_grad, transpose_a)
+
+
+def _batch_rhs_factors(
+    output_grad: Array, lhs: Array, transpose_a: bool, transpose_b: bool, rhs_grad: Array
+) -> _Factors:
+    return _turned(lhs, not transpose_a), output_grad, _turned(rhs_grad, transpose_b)
 
 
 divide(BatchDot, forward=_batch_factors, lhs_grad=_batch_lhs_factors, rhs_grad=_batch_rhs_factors)

@@ -22,7 +22,7 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_sdk.products import by_factors, divide, divided, divided_product, product
+from operad_sdk.products import divide, divided, divided_product, product
 
 _Factors = tuple[Array, Array, Array, float]
 """The factors of a product, where it is written, and its scale."""
@@ -30,36 +30,6 @@ _OPERANDS: Final = (
     "A:(*S, N, K) if not transpose_a, A:(*S, K, N) if transpose_a,"
     " B:(*S, K, M) if not transpose_b, B:(*S, M, K) if transpose_b"
 )
-
-
-def _operand(array: Array, is_transposed: bool, axis: int) -> Array:
-    """A view with the rows in the last axis but one, as it enters a product."""
-    matrices = array if axis == -2 else array.swapaxes(axis, -2)
-    return transposed(matrices) if is_transposed else matrices
-
-
-def _factors(
-    A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, output: Array
-) -> _Factors:
-    """One product."""
-    left, right = _operand(A, transpose_a, axis), _operand(B, transpose_b, axis)
-    return left, right, _operand(output, False, axis), alpha
-
-
-def _a_factors(
-    output_grad: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, A_grad: Array
-) -> _Factors:
-    """`d/d A = alpha output_grad @ B.T`, in the place of A or of its transpose."""
-    right = transposed(_operand(B, transpose_b, axis))
-    return _operand(output_grad, False, axis), right, _operand(A_grad, transpose_a, axis), alpha
-
-
-def _b_factors(
-    output_grad: Array, A: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, B_grad: Array
-) -> _Factors:
-    """`d/d B = alpha A.T @ output_grad`, in the place of B or of its transpose."""
-    left = transposed(_operand(A, transpose_a, axis))
-    return left, _operand(output_grad, False, axis), _operand(B_grad, transpose_b, axis), alpha
 
 
 class Product(MatrixOperator):
@@ -93,8 +63,46 @@ class Product(MatrixOperator):
         axes[self.axis], axes[-2] = axes[-2], axes[self.axis]
         return tuple(axes)
 
-    A_grad = by_factors(_a_factors)
-    B_grad = by_factors(_b_factors)
+    def A_grad(
+        output_grad: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int,
+        A_grad: Array,
+    ) -> None:  # fmt: skip
+        """`d/d A = alpha output_grad @ B.T`, in the place of A or of its transpose."""
+        product(*_a_factors(output_grad, B, transpose_a, transpose_b, alpha, axis, A_grad))
+
+    def B_grad(
+        output_grad: Array, A: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int,
+        B_grad: Array,
+    ) -> None:  # fmt: skip
+        """`d/d B = alpha A.T @ output_grad`, in the place of B or of its transpose."""
+        product(*_b_factors(output_grad, A, transpose_a, transpose_b, alpha, axis, B_grad))
+
+
+def _operand(array: Array, is_transposed: bool, axis: int) -> Array:
+    """A view with the rows in the last axis but one, as it enters a product."""
+    matrices = array if axis == -2 else array.swapaxes(axis, -2)
+    return transposed(matrices) if is_transposed else matrices
+
+
+def _factors(
+    A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, output: Array
+) -> _Factors:
+    left, right = _operand(A, transpose_a, axis), _operand(B, transpose_b, axis)
+    return left, right, _operand(output, False, axis), alpha
+
+
+def _a_factors(
+    output_grad: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, A_grad: Array
+) -> _Factors:
+    right = transposed(_operand(B, transpose_b, axis))
+    return _operand(output_grad, False, axis), right, _operand(A_grad, transpose_a, axis), alpha
+
+
+def _b_factors(
+    output_grad: Array, A: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, B_grad: Array
+) -> _Factors:
+    left = transposed(_operand(A, transpose_a, axis))
+    return left, _operand(output_grad, False, axis), _operand(B_grad, transpose_b, axis), alpha
 
 
 def _product(A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int) -> Array:
@@ -142,7 +150,11 @@ class Gemm2(Product):
     spec = f"{_OPERANDS} -> output:(*S, N, M)"
     contract = Contract(reference=_product)
 
-    forward = by_factors(_factors)
+    def forward(
+        A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, output: Array
+    ) -> None:
+        """One product."""
+        product(*_factors(A, B, transpose_a, transpose_b, alpha, axis, output))
 
 
 divide(Gemm2, forward=_factors, A_grad=_a_factors, B_grad=_b_factors)
