@@ -332,7 +332,7 @@ def _allowed(trial: Trial, dtype: Any, is_gradient: bool, right: Any) -> float:
 
 
 def _in_float64(trial: Trial, own: Kernel) -> list[Any]:
-    """What the operator's own kernel gives in float64 for the same numbers; None for all where it cannot."""
+    """Results of the operator's own kernel in float64 for the same numbers; None for all where it cannot."""
     wide = retyped(trial, WIDE_TYPE)
     try:
         if wide is None or not any(own is kernel for kernel in usable(call_of(wide))):
