@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operad_sdk import OperatorProperty, operator
+from operad_sdk import OperatorProperty, blocked_sum, operator
 
 
 def scaled_rows(name, base=OperatorProperty):
@@ -24,6 +24,6 @@ def scaled_rows(name, base=OperatorProperty):
 
         def weight_grad(output_grad, data):
             """The sum over rows."""
-            return (output_grad * data).sum(0)
+            return blocked_sum(output_grad * data, 0)
 
     return Scaled

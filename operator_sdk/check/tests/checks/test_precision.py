@@ -96,6 +96,32 @@ def test_kernels_may_differ_by_the_distance_that_is_declared(allowed):
             verify("D606", Remainder, case)
 
 
+@pytest.mark.parametrize("factor", [1.0, 4.0])
+def test_a_kernel_may_keep_what_is_lost_on_the_way_and_is_judged_by_float64_there(factor):
+    """The square of 300 is infinite in half precision, so that the operator's own quotient is 0."""
+
+    @operator("precision_bounded")
+    class Bounded(OperatorProperty):
+        spec = "data:(N) -> output:(N)"
+        accepts = "floating"
+        has_gradient = False
+
+        def forward(data):
+            return data / (1 + data * data)
+
+    @Bounded.kernel(priority=1, name="wider")
+    def wider(data):
+        wide = data.astype("float64")
+        return (factor * wide / (1 + wide * wide)).astype(data.dtype)
+
+    case = Case(inputs={"data": np.array([300.0], "float16")})
+    if factor == 1:
+        verify("D606", Bounded, case)
+    else:
+        with pytest.raises(Violation, match=r"by kernel .*wider"):
+            verify("D606", Bounded, case)
+
+
 def row_sum(result):
     """Sums of rows of numbers up to 512, of which `result` makes the result."""
 

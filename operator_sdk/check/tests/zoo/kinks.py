@@ -44,7 +44,7 @@ class Largest(LargestOfRow):
 @unary("zoo_kink_softplus", accepts="floating")
 def softplus(x):
     """The logarithm of `1 + e^x`, which is 0 where x is small."""
-    return np.where(x < -20, 0, np.log1p(np.exp(np.maximum(x, -20))))
+    return np.where(x < -20, 0, np.logaddexp(0, np.maximum(x, -20)))
 
 
 @softplus.gradient

@@ -175,6 +175,6 @@ ZOO = [
     Fault("A703 B301 B302", mapped_cube, "the written slope is that of another power"),
     Fault("A704 B301 B302 D606", smooth, "a kernel computes something else than the mapper"),
     Fault("A704 B301 B302 D606", rectified, "a kernel for some shapes differs from the mapper"),
-    Fault("A704 B301 B302", sine_by_length, "a gradient of some lengths is another one"),
-    Fault("A704", SaidForm, "a form is written, and is that of another function"),
+    Fault("A704 B301 B302 D606", sine_by_length, "a gradient of some lengths is another one"),
+    Fault("A704 D606 D610", SaidForm, "a form is written, and is that of another function"),
 ]

@@ -51,6 +51,6 @@ class ChecksTheFirstCall(Floating):
 
 
 ZOO = [
-    Fault("R510", FactorOfTheFirstCall, "a factor is made of the value of the first call"),
+    Fault("R510 D606 D610", FactorOfTheFirstCall, "a factor is made of the value of the first call"),
     Fault("R510", ChecksTheFirstCall, "later calls may give what the first may not"),
 ]

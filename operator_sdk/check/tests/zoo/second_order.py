@@ -48,6 +48,6 @@ def _(output_grad, x, beta):
 
 
 ZOO = [
-    Fault("B312", Cosine, "the traced form of a gradient has another sign"),
-    Fault("B312", softplus, "the traced form is right for the default parameter alone"),
+    Fault("B312 A704 D606", Cosine, "the traced form of a gradient has another sign"),
+    Fault("B312 A704 D606 D610", softplus, "the traced form is right for the default parameter alone"),
 ]
