@@ -229,7 +229,7 @@ ZOO = without_gradients(
         Fault("D602 D610", with_offset, "digits are lost against a large number"),
         Fault("D603 D610", half_gradient, "the gradient passes through half precision"),
         Fault("D603 B303 D610 F219", MeanOfHalves, "digits of the gradient are lost against a large number"),
-        Fault("D604 B301 B302 D606 X805", single_exponential, "double precision passes through single"),
+        Fault("D604 B301 B302 D606 X801", single_exponential, "double precision passes through single"),
         Fault("D604 B303 B312", SingleGradient, "the gradient passes through single precision"),
         Fault("D606", scaled, "a kernel forgets the factor"),
         Fault("D606", SumInPairs, "a kernel forgets the last column"),

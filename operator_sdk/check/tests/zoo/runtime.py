@@ -153,7 +153,7 @@ ZOO = without_gradients(
     [
         Fault("R501 F210 D610", MeanOfRows, "inference leaves a number of rows in the property"),
         Fault("R501", WeightsByPlace, "the first shape decides for the others"),
-        Fault("R501 F210 F209 X805", ScaledByFirst, "the first values decide for the others"),
+        Fault("R501 F210 F209 X801", ScaledByFirst, "the first values decide for the others"),
         Fault("R502", module_scratch, "an array of the module is used by all"),
         Fault("R502 F210", LargestKeptAside, "an attribute of the class is used by all"),
         Fault("R503 R502", thread_factor, "a factor is there in one thread only"),
