@@ -66,8 +66,9 @@ elements of the first argument: as its author wrote it, and by the kernel or
 plain arrays. Times are the least of 25 rounds, in microseconds: of one thread its processor's. What needs
 more than {_MOST_BYTES >> 30} GiB is left out. To measure again, on a machine that does nothing else:
 
+    export OPERAD_POOL_LIMIT_BYTES=0
     for n in 1 2; do for i in 1 2 3; do
-        OPERAD_POOL_LIMIT_BYTES=0 python -m tests.benchmarks.automatic --threads $n --json build/automatic-$n-$i.json
+        python -m tests.benchmarks.automatic --threads $n --json build/automatic-$n-$i.json
     done; done
     python -m tests.benchmarks.automatic --from build/automatic-*.json --page "quiet"
 """
