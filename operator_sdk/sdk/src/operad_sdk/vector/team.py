@@ -34,7 +34,9 @@ import ctypes
 import platform
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
+from math import prod
 from pathlib import Path
 from string import Template
 from typing import Any, Final, final
@@ -120,11 +122,20 @@ class _Team:
     def _renew(self) -> None:
         self._free: list[_Box] = []
         self._hired = 0
+        # invariant: memory is not in the list while a kernel runs, so that no other run has it.
+        self._memory: list[NDArray[Any]] = []
 
     def run(self, kernel: BoundKernel, count: int, width: int) -> None:
         """Compute all units of a kernel in `count` parts, in up to `width` threads."""
-        scratch = np.empty((min(width, count), kernel.scratch_bytes + 63 & -64), np.uint8)
+        shape = min(width, count), kernel.scratch_bytes + 63 & -64
+        size_bytes, memory = prod(shape), np.empty(0, np.uint8)
+        with suppress(IndexError):
+            memory = self._memory.pop()
+        if len(memory) < size_bytes:
+            memory = np.empty(size_bytes, np.uint8)
+        scratch = memory[:size_bytes].reshape(shape)
         self.divide(kernel.address, [kernel.table] * count, kernel.units, scratch)
+        self._memory.append(memory)
 
     def divide(self, function: int, tables: Sequence[int], units: int, scratch: NDArray[Any]) -> None:
         """Call `function(table, first, last, scratch)` for as many parts of all units as there are tables.
