@@ -34,6 +34,7 @@ from operad.operator import FORWARD, BackwardArrays, ForwardArrays, Kernel, Oper
 from operad_check.commands.bench.contestants import SampleCall
 from operad_sdk import KernelCall, OpContext, Operator, OpReq, Shape
 from tests.benchmarks.automatic_page import MOST_BYTES, Row, merged, show, write_page
+from tests.benchmarks.instructions import aligned
 
 SIZES: Final = (1 << 12, 1 << 16, 1 << 20)
 SINGLE: Final = np.dtype(np.float32)
@@ -122,8 +123,8 @@ def _timed(row: Row, call: SampleCall, own: Kernel, kernel: Kernel, num_threads:
 
 def _runs(row: Row, call: SampleCall, operators: Sequence[Operator], num_threads: int) -> list[_Call]:
     """A call of each operator, all with the same arrays, as where an array lies changes times by half."""
-    prop, inputs = call.prop, [_aligned(array) for array in call.inputs]
-    out, states = [_aligned(array) for array in call._empty_outputs()], [_aligned(a) for a in call.aux]
+    prop, inputs = call.prop, [aligned(array) for array in call.inputs]
+    out, states = [aligned(array) for array in call._empty_outputs()], [aligned(a) for a in call.aux]
     if row.parts == (FORWARD,):
         context: Any = _Context(call._context(prop.forward_resource(call._shapes)), num_threads)
         forward = ForwardArrays(inputs, [OpReq.WRITE] * len(out), out, states)
@@ -132,20 +133,11 @@ def _runs(row: Row, call: SampleCall, operators: Sequence[Operator], num_threads
     call._prepared(first, out)()
     context = _Context(call._context(prop.backward_resource(call._shapes)), num_threads)
     wanted = [f"{name}_grad" in row.parts for name in prop.list_arguments()]
-    heads = [_aligned(np.ones_like(array)) for array in out[: prop.num_visible_outputs]]
+    heads = [aligned(np.ones_like(array)) for array in out[: prop.num_visible_outputs]]
     req = [OpReq.WRITE if want else OpReq.NULL for want in wanted]
-    targets = [_aligned(array) if want else None for array, want in zip(inputs, wanted, strict=True)]
+    targets = [aligned(array) if want else None for array, want in zip(inputs, wanted, strict=True)]
     backward = BackwardArrays(heads, inputs, out, req, targets, states)
     return [operator.prepare_backward(context, backward) for operator in operators]
-
-
-def _aligned(array: Any) -> Any:
-    """A copy that begins where a piece of 64 bytes does, as arrays of the system do."""
-    memory = np.empty(array.nbytes + 64, np.uint8)
-    first = -memory.ctypes.data % 64
-    found = memory[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
-    found[...] = array
-    return found
 
 
 def _least(runs: Sequence[_Call], clock: Callable[[], float]) -> list[float]:
