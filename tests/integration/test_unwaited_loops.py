@@ -134,3 +134,17 @@ def test_a_light_executor_behind_a_long_operation_is_not_handed_over(
     assert stepped.runner.num_offered - before == 12
     assert isinstance(output, NDArray)
     np.testing.assert_array_equal(output.asnumpy(), np.tanh(np.full((4, 4), 11, np.float32)))
+
+
+def test_a_gradient_alone_costs_what_its_kernel_says(stepped: SteppedEngine) -> None:
+    """All threads share the kernel of a large softmax; a plan for its gradient alone, too, is run at once."""
+    pytest.importorskip("llvmlite", reason="the kernel is compiled")
+    pytest.importorskip("operad_activation", reason="the softmax is its operator")
+    x, head = (nd.array(np.random.default_rng(k).random((512, 768), np.float32)) for k in range(2))
+    x.attach_grad()
+    for _ in range(2):
+        with autograd.record():
+            y = nd.softmax(x)
+        before = stepped.runner.num_offered
+        y.backward(head)
+        assert stepped.runner.num_offered == before

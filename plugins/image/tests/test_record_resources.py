@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import gc
 import os
-import threading
 from pathlib import Path
 
 import pytest
 
+from core.tests.threads import names_left
 from operad.errors import FormatError
 from plugins.image.tests.test_record_iter import iterator
 
 
 @pytest.mark.serial
 def test_an_iterator_that_is_closed_or_forgotten_leaves_no_threads(records: Path) -> None:
-    def count() -> int:
-        return sum(thread.name.startswith("operad-images") for thread in threading.enumerate())
-
-    before = count()
     closed, forgotten = iterator(records), iterator(records)
     closed.next()
     forgotten.next()
-    running = [thread for thread in threading.enumerate() if thread.name.startswith("operad-images")]
     closed.close()
     del forgotten
     gc.collect()
-    for thread in running:
-        thread.join(60)
-    assert count() <= before
+    assert names_left("operad-images") == []
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="descriptors are listed on Linux alone")
@@ -46,9 +39,7 @@ def test_a_file_that_is_refused_is_closed_without_the_collector(records: Path) -
     gc.disable()
     try:
         read()
-        for thread in threading.enumerate():
-            if thread.name.startswith("operad-images"):
-                thread.join(60)
+        assert names_left("operad-images") == []
         opened = [os.path.realpath(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd")]
     finally:
         gc.enable()

@@ -279,6 +279,8 @@ class BackwardProgram:
             if recorded is None:  # the plan would choose kernels again
                 return None
             plan = plan.with_own_operator(node.op.sharing(recorded.plan.operator))
+        is_light, is_parallel = self._codes[0].is_light, self._codes[0].is_parallel  # with costs of kernels
+        plan.run = plan.run._replace(inline=is_light, is_parallel=is_parallel)
         # Of an argument that is not read only the shape counts, which the plan knows.
         inputs = [given.index(entry) if entry in given else 0 for entry in entries]
         return plan, inputs, [*map(results.index, program.entry_range(node_id))]

@@ -20,6 +20,7 @@ changes (measured on 4 cores, OpenBLAS 0.3.31).
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import threading
@@ -251,7 +252,12 @@ def _blas_pools() -> dict[str, tuple[Callable[[int], object], int]]:
 
 def _loaded_blas() -> list[Any]:
     threadpoolctl = import_module("threadpoolctl")  # 5 ms, paid when the first plugin is imported
-    return list(threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers)
+    pools = list(threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers)
+    for (
+        pool
+    ) in pools:  # a limit is set in half a microsecond, in which no other thread is to take the interpreter
+        pool.dynlib = ctypes.PyDLL(pool.filepath, handle=pool.dynlib._handle)
+    return pools
 
 
 def _limits(pool: Any) -> tuple[Callable[[int], object], int]:
