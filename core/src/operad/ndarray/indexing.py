@@ -52,7 +52,7 @@ def get_item(array: NDArray, key: Any) -> NDArray:
         key = _plain_key(key)
         if not _is_basic(key):
             return _gathered(array, key)
-    if array._is_recorded:
+    if local.state.mode >= RECORDING and array._is_recorded:
         return _recorded_slice(array, key)
     view = _selected(array._data, key if isinstance(key, tuple) else (key,))
     if not isinstance(view, type(array._data)):  # a full integer index gives a NumPy scalar

@@ -25,6 +25,7 @@ from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError
 from operad.imperative import (
     EXPORTED,
+    RECORDING,
     TRACING,
     Array,
     Export,
@@ -166,7 +167,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         spec = self._spec
         if target == spec.dtype and not copy:
             return self
-        if self._is_recorded:
+        if local.state.mode >= RECORDING and self._is_recorded:
             return invoke("Cast", (self,), {"dtype": target.name})
         made: NDArray | None = cast_fast(self, spec_of(spec.shape, target, spec.ctx))
         if made is None:
@@ -317,7 +318,8 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     @property
     def _is_recorded(self) -> bool:
         """Return whether calls on this array are recorded now."""
-        return local.state.mode >= TRACING or (self._autograd is not None and is_recording())
+        mode = local.state.mode
+        return mode >= RECORDING and (self._autograd is not None or mode >= TRACING)
 
     def _like(self, value: Any, dtype: DType | None = None) -> NDArray:
         return array(value, self.context, dtype or self._spec.dtype)
