@@ -112,6 +112,18 @@ def test_the_library_is_told_only_what_is_new(library: Library) -> None:
     run_single(int)
     budget.finish(first)
     budget.finish(second)
+    assert library.told == [1]
+    blas_limits.restore()
+    assert library.told == [1, MOST]
+
+
+def test_operations_in_the_callers_thread_set_the_limit_once(library: Library) -> None:
+    engine = NaiveEngine()
+    var = engine.new_variable()
+    for _ in range(3):
+        engine.push_sync(lambda _: None, cpu(), mutable_vars=[var])
+        engine.wait_for_var(var)
+    engine.wait_for_all()
     assert library.told == [1, MOST]
 
 
@@ -171,6 +183,7 @@ def test_an_import_leaves_an_operation_that_begins_meanwhile_its_one_thread(libr
         run_ctx = counted(budget)
     assert library.num_threads == 1
     budget.finish(run_ctx)
+    blas_limits.restore()
     assert library.num_threads == MOST
 
 
@@ -179,6 +192,7 @@ def test_an_import_beside_an_operation_that_ends_leaves_the_program_its_threads(
     run_ctx = counted(budget)
     with kept_blas_threads():
         budget.finish(run_ctx)
+        blas_limits.restore()
     assert library.num_threads == MOST
 
 
@@ -254,6 +268,7 @@ def test_a_library_that_the_program_loaded_itself_is_no_trouble_to_an_import(
         libraries[1].num_threads = 3
     assert libraries[1].num_threads == 1
     budget.finish(run_ctx)
+    blas_limits.restore()
     assert libraries[1].num_threads == MOST
 
 

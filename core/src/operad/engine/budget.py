@@ -13,7 +13,7 @@ than alone. And threads of BLAS meet at a barrier, where they wait for cores tha
 parts that shapes alone decide (`ThreadBudget.parallel`).
 
 The program's own products have BLAS's threads again when nothing runs and it reads an array or waits for
-everything, or when the last operation in a worker ends. threadpoolctl's context manager takes 10 us to enter
+everything, or when the last worker goes to rest. threadpoolctl's context manager takes 10 us to enter
 and leave; calling the library's own setter through its controller takes 1 us, and is done only when the limit
 changes (measured on 4 cores, OpenBLAS 0.3.31).
 """
@@ -91,7 +91,6 @@ class ThreadBudget:
         blas_limits.end(run_ctx)
         with suppress(ValueError):
             self.running.remove(run_ctx)
-        blas_limits.restore()
 
     @property
     def num_threads_now(self) -> int:

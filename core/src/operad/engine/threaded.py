@@ -27,7 +27,7 @@ from heapq import heappop, heappush
 from typing import Final, final
 
 from operad.device import Context, cpu
-from operad.engine.budget import ThreadBudget
+from operad.engine.budget import ThreadBudget, blas_limits
 from operad.engine.dispatch import Runner
 from operad.engine.lock import Request
 from operad.engine.operation import CALLED, DELETE, OFFERED, TAKEN, FnProperty, OprBlock, RunContext
@@ -204,6 +204,7 @@ class ThreadedRunner(Runner):
             self._run(block, worker, False)
             del block
         self._put_down(worker)
+        blas_limits.restore()
         pool.idle.append(worker.event)
         if self._may_take(worker) and pool.withdraw(worker.event):
             return  # work came between the last look and lying down
