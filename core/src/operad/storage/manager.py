@@ -88,7 +88,7 @@ class Storage:
         """Memory held on `ctx`; all zero where nothing was ever allocated."""
         _sweep()
         pool = self._pools.get(ctx)
-        return pool.stats() if pool is not None else Stats(0, 0, 0, 0, 0, ())
+        return pool.stats() if pool is not None else Stats(0, 0, 0, 0, 0)
 
     def reset_after_fork(self) -> None:
         """Make the storage usable in a forked child; its blocks are the child's own copies."""

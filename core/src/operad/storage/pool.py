@@ -154,16 +154,13 @@ class Pool:
     def stats(self) -> Stats:
         """Memory that the pool holds now; exact while no other thread allocates or frees."""
         with self.lock:
-            found = [size_class.stats() for size_class in tuple(self._classes.values()) if size_class.blocks]
-            found.sort(key=lambda counted: counted.capacity_bytes)
-            pooled_bytes = sum(counted.pooled * counted.capacity_bytes for counted in found)
+            pooled_bytes = sum(len(c.free_list) * c.capacity_bytes for c in tuple(self._classes.values()))
             return Stats(
                 in_use_bytes=self._reserved_bytes - pooled_bytes,
                 pooled_bytes=pooled_bytes,
                 peak_bytes=self._peak_bytes,
                 allocations=self._allocations,
                 pool_hits=self._allocations - self._misses,
-                per_class=tuple(found),
             )
 
     def reset_after_fork(self) -> None:

@@ -36,14 +36,6 @@ def class_bytes(size_bytes: int) -> int:
     return max(-(-size_bytes // step), 1) * step
 
 
-class ClassStats(NamedTuple):
-    """Blocks of one size class: how large, how many in use, how many idle."""
-
-    capacity_bytes: int
-    in_use: int
-    pooled: int
-
-
 class Stats(NamedTuple):
     """Memory that a pool holds. All sizes count whole blocks (`Handle.capacity_bytes`).
 
@@ -53,7 +45,6 @@ class Stats(NamedTuple):
         peak_bytes: Most that was ever in use at the same time.
         allocations: Requests served so far.
         pool_hits: How many of those an idle block served.
-        per_class: One entry for each size class that has blocks, smallest first.
     """
 
     in_use_bytes: int
@@ -61,7 +52,6 @@ class Stats(NamedTuple):
     peak_bytes: int
     allocations: int
     pool_hits: int
-    per_class: tuple[ClassStats, ...]
 
     def __str__(self) -> str:
         return (
@@ -80,8 +70,3 @@ class SizeClass:
         self.capacity_bytes = capacity_bytes
         self.blocks = 0
         self.free_list: list[Handle] = []
-
-    def stats(self) -> ClassStats:
-        """Counts at one moment."""
-        pooled = len(self.free_list)
-        return ClassStats(self.capacity_bytes, self.blocks - pooled, pooled)
