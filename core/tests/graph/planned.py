@@ -15,12 +15,14 @@ from operad.graph import (
 )
 from operad.graph.memory import plan_memory
 from operad.graph.schedule import Schedule
+from operad.op import OpReq
 
 
 def execute(plan, shapes, types, values, bound=(), order=None):
-    """Run nodes over one arena per block, poisoned first; returns the arrays of `plan.pinned` and `bound`."""
+    """Run nodes over one arena per block, poisoned first; returns the arrays that are bound."""
     memory = [np.full(block.size_bytes, 0xFF, np.uint8) for block in plan.blocks]
-    arrays = dict(bound)
+    homes = [plan.schedule.graph.entries[home] for home in set(plan.bound.values())]
+    arrays = {home: np.full(shapes.of(home), np.nan, types.of(home)) for home in homes} | dict(bound)
 
     def array(entry):
         if isinstance(entry.node, Variable):
@@ -33,7 +35,7 @@ def execute(plan, shapes, types, values, bound=(), order=None):
 
     for node in order or [n for n in plan.schedule.graph.nodes if not isinstance(n, Variable)]:
         node_call(node, shapes, types)(array, array, plan.request)
-    return {entry: array(entry) for entry in [*plan.pinned, *arrays]}
+    return arrays
 
 
 def assert_plan_computes(network, plan, order=None):
@@ -46,10 +48,11 @@ def assert_plan_computes(network, plan, order=None):
             np.testing.assert_array_equal(found[entry], expected[entry])
 
 
-def planned(network, **kwargs):
-    """The memory plan of a network."""
-    pinned = [entry for entry in network.graph.outputs if not isinstance(entry.node, Variable)]
-    return plan_memory(network.graph, network.shapes, network.types, pinned=pinned, **kwargs)
+def planned(network, requests=None, **kwargs):
+    """The memory plan of a network, whose outputs are arrays of the caller's."""
+    outputs = [entry for entry in network.graph.outputs if not isinstance(entry.node, Variable)]
+    requests = dict.fromkeys(outputs, OpReq.WRITE) | (requests or {})
+    return plan_memory(network.graph, network.shapes, network.types, requests=requests, **kwargs)
 
 
 def scheduled(network, partitions=None, contexts=None):

@@ -27,9 +27,7 @@ def test_gradients_are_added_to_a_bound_array(uses):
     (grad,) = network.gradients
     values = {name: np.round(4 * value) for name, value in network.values().items()}  # sums are exact
     fresh = evaluate(network.graph, network.shapes, network.types, values)[grad]
-    plan = plan_memory(
-        network.graph, network.shapes, network.types, pinned=outputs, requests={grad: OpReq.ADD}
-    )
+    plan = planned(network, requests={grad: OpReq.ADD})
     check_plan(plan)
     found = execute(plan, network.shapes, network.types, values, bound={grad: np.full((2, 4), 5, np.float32)})
     np.testing.assert_array_equal(found[grad], np.float32(5) + fresh)
@@ -55,9 +53,10 @@ def test_a_null_request_leaves_a_value_out_unless_others_read_it():
 
 
 def test_many_gradients_are_added_in_one_buffer():
-    network = many_uses(24)
-    (grad,) = network.gradients
-    plan = plan_memory(network.graph, network.shapes, network.types, pinned=[*network.outputs, grad])
+    trained = many_uses(24)
+    outputs = [*trained.outputs, apply(Tanh, "top", trained.gradients[0])]
+    network = networks.Network(outputs, [None] * 25, [], {"x": (4, 16)})
+    plan = planned(network)
     check_plan(plan)
     nodes = set(gradient_nodes(network.graph))
     gradients = {entry for entry in plan.placement if entry.node in nodes}

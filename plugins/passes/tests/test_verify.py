@@ -18,7 +18,7 @@ from core.tests.graph.operators import (
 from core.tests.graph.planned import planned, scheduled
 from operad.device import cpu
 from operad.errors import GraphError
-from operad.graph.memory import Placement, plan_memory
+from operad.graph.memory import Placement
 from operad.op import OpReq
 from operad_passes import check_plan
 
@@ -69,7 +69,7 @@ def test_the_check_finds_parallel_nodes_that_conflict_on_a_block():
 
 
 def test_the_check_finds_a_place_outside_its_block():
-    network = networks.Network([apply(Tanh, "t", var("x"))], [None], [], {"x": (2, 3)})
+    network, _ = networks.chain_of(Tanh, 2)
     plan = planned(network)
     ((entry, place),) = plan.placement.items()
     plan.placement[entry] = place._replace(offset_bytes=64)
@@ -80,7 +80,7 @@ def test_the_check_finds_a_place_outside_its_block():
 def test_the_check_finds_a_gradient_that_is_not_added_to_its_sum():
     network = many_uses(3)
     (grad,) = network.gradients
-    plan = plan_memory(network.graph, network.shapes, network.types, pinned=[*network.outputs, grad])
+    plan = planned(network)
     plan.requests[network.graph.entry_id(grad)] = OpReq.WRITE
     with pytest.raises(GraphError, match="is to be added to"):
         check_plan(plan)
@@ -95,7 +95,7 @@ def test_a_value_that_is_read_and_never_computed_is_found():
 
 
 def test_a_value_in_memory_of_another_context_is_found():
-    network, _ = networks.chain_of(Tanh, 1)
+    network, _ = networks.chain_of(Tanh, 2)
     plan = planned(network)
     plan.blocks[0] = plan.blocks[0]._replace(ctx=cpu(1))
     with pytest.raises(GraphError, match="on another context"):

@@ -34,8 +34,8 @@ def estimated_bytes(graph: Graph, facts: Mapping[str, Any], requests: Mapping[En
     """The same, where the entries that have arrays of their own are given with their requests."""
     schedule = Schedule(graph, facts["contexts"])
     bound = {graph.entry_id(entry): request for entry, request in requests.items()}
-    buffers = Liveness(schedule, facts["shapes"], facts["types"], (), bound).buffers
-    return lower_bound_bytes(buffers, len(schedule))
+    buffers = Liveness(schedule, facts["shapes"], facts["types"], bound).buffers
+    return lower_bound_bytes(buffers)
 
 
 def bound_entries(graph: Graph, facts: Mapping[str, Any]) -> dict[Entry, OpReq]:

@@ -15,7 +15,7 @@ the last of them is bound to an array of the caller's, so is every sum before it
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final, final
 
 from operad.device import Context
@@ -38,19 +38,15 @@ class Buffer:
         size_bytes: What each of them needs.
         ctx: The device of the memory.
         touchers: Numbers of the nodes that write or read it, rising; one may stand twice.
-        is_pinned: Whether the last value lives to the end.
     """
 
-    __slots__ = ("ctx", "entries", "is_pinned", "size_bytes", "touchers")
+    __slots__ = ("ctx", "entries", "size_bytes", "touchers")
 
-    def __init__(
-        self, entry: int, size_bytes: int, ctx: Context, touchers: list[int], is_pinned: bool
-    ) -> None:
+    def __init__(self, entry: int, size_bytes: int, ctx: Context, touchers: list[int]) -> None:
         self.entries = [entry]
         self.size_bytes = size_bytes
         self.ctx = ctx
         self.touchers = touchers
-        self.is_pinned = is_pinned
 
 
 @final
@@ -58,7 +54,6 @@ class Liveness:
     """The buffers and requests of a schedule.
 
     Args:
-        pinned: Entries that live to the end.
         bound: The request for each entry that the caller bound to an array of its own.
 
     Attributes:
@@ -74,13 +69,11 @@ class Liveness:
         schedule: Schedule,
         shapes: ShapeTable,
         types: TypeTable,
-        pinned: Collection[int],
         bound: Mapping[int, OpReq],
     ) -> None:
         self._schedule = schedule
         self._shapes = shapes.values
         self._types = types.values
-        self._pinned = frozenset(pinned)
         graph = self._graph = schedule.graph
         self._readers = self._find_readers()
         self._buffer_of: dict[int, Buffer] = {}
@@ -120,7 +113,7 @@ class Liveness:
         """Let the sums that a bound gradient is added to lie in its array."""
         for sums in reversed(self._sums.values()):
             for target, source in sums.items():
-                if len(self._readers[source]) > 1 or source in self._pinned or source in self.bound:
+                if len(self._readers[source]) > 1 or source in self.bound:
                     raise GraphError(
                         f"{self._graph.entries[source].name!r} is a sum that a gradient is added to in "
                         "place, and is read elsewhere too; add to a copy of it"
@@ -130,10 +123,8 @@ class Liveness:
 
     def _find_requests(self, given: Mapping[int, OpReq]) -> list[OpReq | None]:
         found: list[OpReq | None] = [OpReq.WRITE if readers else OpReq.NULL for readers in self._readers]
-        for entry in self._pinned:
-            found[entry] = OpReq.WRITE
         for entry, home in self.bound.items():
-            if given[home] is OpReq.ADD and home == entry and (self._readers[entry] or entry in self._pinned):
+            if given[home] is OpReq.ADD and home == entry and self._readers[entry]:
                 raise GraphError(
                     f"{self._graph.entries[entry].name!r} is to be added to an array, and is itself read by "
                     "other nodes; bind a copy of it"
@@ -156,19 +147,17 @@ class Liveness:
 
     def _allot(self, node_id: int, entry: int, overwritten: int | None) -> None:
         touchers = [node_id, *self._readers[entry]]
-        is_pinned = entry in self._pinned
-        self.lifetimes[entry] = (node_id, len(self._schedule) if is_pinned else touchers[-1])
+        self.lifetimes[entry] = (node_id, touchers[-1])
         if overwritten is not None:
             buffer = self._buffer_of[overwritten]
             buffer.entries.append(entry)
             buffer.touchers += touchers
-            buffer.is_pinned = is_pinned
             self.inplace[entry] = overwritten
             if self.requests[entry] is OpReq.WRITE:
                 self.requests[entry] = OpReq.INPLACE
         else:
             ctx = self._schedule.contexts[node_id]
-            buffer = Buffer(entry, self.size_bytes(entry), ctx, touchers, is_pinned)
+            buffer = Buffer(entry, self.size_bytes(entry), ctx, touchers)
             self.buffers.append(buffer)
         self._buffer_of[entry] = buffer
 
@@ -206,7 +195,7 @@ class Liveness:
     def _can_overwrite(self, node_id: int, source: int, target: int) -> bool:
         buffer, readers = self._buffer_of.get(source), self._readers[source]
         # A reader behind this node has not ended when it begins.
-        if buffer is None or readers[-1] > node_id or buffer.is_pinned or buffer.entries[-1] != source:
+        if buffer is None or readers[-1] > node_id or buffer.entries[-1] != source:
             return False
         if buffer.ctx is not self._schedule.contexts[node_id] or self._types[source] != self._types[target]:
             return False

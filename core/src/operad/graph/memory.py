@@ -19,7 +19,7 @@ list by size, partitions instead of longest-path colours, and `OpReq` is decided
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
@@ -82,7 +82,6 @@ class MemoryPlan(Extensible):
         liveness: Liveness,
         blocks: Sequence[Block],
         placements: Sequence[Placement | None],
-        pinned: Collection[int],
     ) -> None:
         self.schedule = schedule
         self.blocks = list(blocks)
@@ -90,7 +89,6 @@ class MemoryPlan(Extensible):
         self.requests = liveness.requests
         self.bound = liveness.bound
         self._liveness = liveness
-        self._pinned = pinned
 
     def __repr__(self) -> str:
         return (
@@ -109,11 +107,6 @@ class MemoryPlan(Extensible):
         """The input that each output takes the memory of, to overwrite it or add to it."""
         entries = self.schedule.graph.entries
         return {entries[target]: entries[source] for target, source in self._liveness.inplace.items()}
-
-    @property
-    def pinned(self) -> frozenset[Entry]:
-        """Entries that live to the end."""
-        return frozenset(self.schedule.graph.entries[entry] for entry in self._pinned)
 
     @property
     def planned_bytes(self) -> int:
@@ -138,7 +131,7 @@ class MemoryPlan(Extensible):
     @property
     def lower_bound_bytes(self) -> int:
         """The largest sum of live buffers at any node, over the contexts."""
-        return lower_bound_bytes(self._liveness.buffers, len(self.schedule))
+        return lower_bound_bytes(self._liveness.buffers)
 
     def request(self, entry: Entry) -> OpReq | None:
         """The request of one entry."""
@@ -149,12 +142,12 @@ class MemoryPlan(Extensible):
         return self._liveness.lifetimes[self.schedule.graph.entry_id(entry)]
 
 
-def lower_bound_bytes(buffers: Iterable[Buffer], end: int) -> int:
-    """The largest sum of live buffers at any node before `end`, over the contexts."""
+def lower_bound_bytes(buffers: Iterable[Buffer]) -> int:
+    """The largest sum of live buffers at any node, over the contexts."""
     by_context: dict[Context, list[Buffer]] = {}
     for buffer in buffers:
         by_context.setdefault(buffer.ctx, []).append(buffer)
-    return sum(int(live_bytes(*_columns(group, end)).max()) for group in by_context.values())
+    return sum(int(live_bytes(*_columns(group)).max()) for group in by_context.values())
 
 
 def plan_memory(
@@ -162,14 +155,12 @@ def plan_memory(
     shapes: ShapeTable,
     types: TypeTable,
     *,
-    pinned: Collection[Entry] = (),
     requests: Mapping[Entry, OpReq] | None = None,
     schedule: Schedule | None = None,
 ) -> MemoryPlan:
     """Plan the memory of a graph.
 
     Args:
-        pinned: Entries that must outlive the run, such as outputs that are not bound.
         requests: For each entry that the caller bound to an array of its own, what to do with it.
             `NULL` leaves it out, or makes it an ordinary value if other nodes read it.
         schedule: When and where nodes run; None: one after another on `cpu(0)`.
@@ -179,9 +170,8 @@ def plan_memory(
         GraphError: An entry bound with `ADD` is also read by a node, which would see the sum.
     """
     schedule = schedule or Schedule(graph)
-    held = [graph.entry_id(entry) for entry in pinned]
     bound = {graph.entry_id(entry): request for entry, request in (requests or {}).items()}
-    liveness = Liveness(schedule, shapes, types, held, bound)
+    liveness = Liveness(schedule, shapes, types, bound)
     private: list[list[Buffer]] = [[] for _ in schedule.partition_contexts]
     shared: dict[Context, list[Buffer]] = {}
     for buffer in liveness.buffers:
@@ -195,7 +185,7 @@ def plan_memory(
         layout.add_arena(ctx, buffers)
     for ctx, buffers in shared.items():
         layout.add_shared(ctx, buffers)
-    return MemoryPlan(schedule, liveness, layout.blocks, layout.placements, held)
+    return MemoryPlan(schedule, liveness, layout.blocks, layout.placements)
 
 
 @final
@@ -210,7 +200,7 @@ class _Layout:
     def add_arena(self, ctx: Context, buffers: Sequence[Buffer]) -> None:
         """One block for buffers that a single partition touches."""
         if buffers:
-            offsets, size_bytes = pack(*_columns(buffers, len(self._schedule)))
+            offsets, size_bytes = pack(*_columns(buffers))
             self._place(buffers, offsets.tolist())
             self._add_block(ctx, size_bytes)
 
@@ -234,7 +224,7 @@ class _Layout:
 
     def _is_over(self, one: Buffer, other: Buffer) -> bool:
         """Return whether no node touches `one` once the other is first written."""
-        return not one.is_pinned and self._schedule.all_precede(one.touchers, other.touchers[0])
+        return self._schedule.all_precede(one.touchers, other.touchers[0])
 
     def _add_block(self, ctx: Context, size_bytes: int) -> None:
         self.blocks.append(Block(len(self.blocks), ctx, size_bytes))
@@ -247,8 +237,8 @@ class _Layout:
                 self.placements[entry] = placement
 
 
-def _columns(buffers: Sequence[Buffer], end: int) -> tuple[Ints, Ints, Ints]:
+def _columns(buffers: Sequence[Buffer]) -> tuple[Ints, Ints, Ints]:
     """First node, last node and rounded size of each buffer."""
     first = as_ints([buffer.touchers[0] for buffer in buffers])
-    last = as_ints([end if buffer.is_pinned else max(buffer.touchers) for buffer in buffers])
+    last = as_ints([max(buffer.touchers) for buffer in buffers])
     return first, last, as_ints([round_up(buffer.size_bytes, ALIGNMENT) for buffer in buffers])

@@ -66,8 +66,6 @@ class _Ownership:
                     self._claim(entry)
             for entry in _outputs(node):
                 self._expect(entry, f"{node.name!r} (node {node_id}) has written all its outputs")
-        for entry in self._plan.pinned:
-            self._expect(entry, "the run has ended")
 
     def _range(self, entry: Entry) -> tuple[list[Entry | None], slice]:
         placement = self._plan.placement[entry]
