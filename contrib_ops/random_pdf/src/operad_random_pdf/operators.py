@@ -55,7 +55,6 @@ def _density(
     what: str,
     formula: str,
     example: str,
-    differs: str = "",
     element_cost: float = 40,
 ) -> type[OperatorProperty]:
     """Declare the density of one distribution.
@@ -96,7 +95,7 @@ def _density(
         >>> od.nd.random_pdf_{name}(*arrays).asnumpy().round(4)
         {printed}
 
-    Source: PDF_{name.title().replace("_", "")}, src/operator/random/pdf_op.h.{differs}
+    Source: PDF_{name.title().replace("_", "")}, src/operator/random/pdf_op.h.
     """,
             "__module__": __name__,
             "spec": f"sample:(*P, *S), {tensors} -> output:(*P, *S)",

@@ -43,22 +43,13 @@ _JUNK: Final = re.compile("extraneous bytes before marker 0x(?!d9)")
 _MODES: Final = {1: "GRAY", 3: "RGB"}
 
 
-def decode(
-    content: Any,
-    channels: int | None = 3,
-    is_bgr: bool = False,
-    into: Image | None = None,
-    is_upright: bool = True,
-) -> Image:
+def decode(content: Any, channels: int | None = 3, is_bgr: bool = False) -> Image:
     """The pixels of an encoded image.
 
     Args:
         content: Its bytes.
         channels: 3: colours; 1: gray; None: as the image has them, also 4 with transparency.
         is_bgr: Whether colours are in the order blue, green, red.
-        into: One axis of uint8 that the pixels may be written to where it is long enough; the result is then
-            a view of it.
-        is_upright: Whether to turn a photograph as its camera was held, where the file says so.
     Returns:
         uint8, (height, width, channels).
     Raises:
@@ -66,7 +57,7 @@ def decode(
         FormatError: It is no image, or a damaged one.
         PluginError: It is no JPEG, and OpenCV is not installed.
     """
-    with decoded(content, channels, is_bgr, into, is_upright) as pixels:
+    with decoded(content, channels, is_bgr) as pixels:
         return pixels
 
 
@@ -78,7 +69,13 @@ def decoded(
     into: Image | None = None,
     is_upright: bool = True,
 ) -> Iterator[Image]:
-    """The pixels of an encoded image inside `with`, which count until its end; otherwise as `decode`."""
+    """The pixels of an encoded image inside `with`, which count until its end; otherwise as `decode`.
+
+    Args:
+        into: One axis of uint8 that the pixels may be written to where it is long enough; the result is then
+            a view of it.
+        is_upright: Whether to turn a photograph as its camera was held, where the file says so.
+    """
     size = _size_of_plain_jpeg(content, channels)
     if size is not None:
         turned = _orientation(content) if is_upright else 1

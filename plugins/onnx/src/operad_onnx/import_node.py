@@ -65,10 +65,6 @@ class ImportNode:
         """Return whether an input is given."""
         return index < len(self._inputs) and self._inputs[index] is not None
 
-    def has_output(self, index: int) -> bool:
-        """Return whether an output is asked for."""
-        return index < self.num_outputs
-
     def sym(self, index: int = 0) -> Any:
         """An input as a symbol."""
         return self._value(index).symbol(self._scope)

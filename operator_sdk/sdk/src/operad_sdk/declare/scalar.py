@@ -27,29 +27,20 @@ class Scalar:
     Attributes:
         name: What the function calls it.
         default: Left out: every call must give it.
-        above: Exclusive lower bound; `at_least` is inclusive, `below` and `at_most` likewise.
+        above: Exclusive lower bound; `below` likewise.
         doc: One sentence for documentation.
     """
 
     name: str = "scalar"
     default: Any = REQUIRED
     above: float | None = None
-    at_least: float | None = None
     below: float | None = None
-    at_most: float | None = None
     doc: str = ""
 
     def as_param(self) -> Param:
         """Operator parameter that the scalar stands for."""
         declared: Param = param(
-            float,
-            self.default,
-            gt=self.above,
-            ge=self.at_least,
-            lt=self.below,
-            le=self.at_most,
-            doc=self.doc,
-            run_time=True,
+            float, self.default, gt=self.above, lt=self.below, doc=self.doc, run_time=True
         )
         return declared
 
