@@ -1,8 +1,8 @@
 """Copies of a function in which some parameters are constants, and what they decide is left out.
 
 The hot path is one function for one to four arrays, with run-time values or without. What tells these
-cases apart is known when a function of `od.nd` is generated; asking again in every call would be a
-twentieth of what a call costs.
+cases apart is known when a function of `od.nd` is generated; asking again in every call takes 0.2 us of the
+1 to 1.3 us of a call.
 """
 
 from __future__ import annotations

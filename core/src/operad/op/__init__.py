@@ -22,7 +22,6 @@ from operad.op.form import Instruction as Instruction
 from operad.op.form import Result as Result
 from operad.op.form import ScalarForm as ScalarForm
 from operad.op.form import function_of_elements as function_of_elements
-from operad.op.form import placed as placed
 from operad.op.gradient import Gradient as Gradient
 from operad.op.kernel import FORWARD as FORWARD
 from operad.op.kernel import Candidate as Candidate

@@ -154,7 +154,7 @@ class ScalarForm:
         dtype = next(
             (a.dtype for a, step in zip(arrays, steps, strict=False) if step.kind == "real"), _SINGLE
         )
-        values = [placed(array, step.axes, len(space)) for array, step in zip(arrays, steps, strict=False)]
+        values = [_placed(array, step.axes, len(space)) for array, step in zip(arrays, steps, strict=False)]
         with np.errstate(all="ignore"):
             for step in steps[len(values) :]:
                 args = [values[i] for i in step.args]
@@ -193,7 +193,7 @@ def _value(step: Instruction, args: Sequence[Any], space: Shape, dtype: DType) -
 _OF_ROWS: Final[dict[str, Any]] = {"sum": np.sum, "max": np.max, "min": np.min}
 
 
-def placed(array: Any, axes: Axes, rank: int) -> Any:
+def _placed(array: Any, axes: Axes, rank: int) -> Any:
     """An input as a view that broadcasts to the space."""
     if axes is None:
         return array
