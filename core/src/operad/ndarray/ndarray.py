@@ -33,7 +33,6 @@ from operad.imperative import (
     Provenance,
     cast_fast,
     copy_into,
-    is_recording,
     local,
     note_written,
     refuse_lost,
@@ -136,7 +135,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
             BindError: `other` has another shape, is being recorded, or is a part of an array that would
                 lose the gradient.
         """
-        recorded = is_recording() and local.state.mode < TRACING
+        recorded = RECORDING <= local.state.mode < TRACING
         if isinstance(other, Context):
             other = empty(self.shape, other, self._spec.dtype)
         elif not isinstance(other, NDArray):
@@ -318,8 +317,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     @property
     def _is_recorded(self) -> bool:
         """Return whether calls on this array are recorded now."""
-        mode = local.state.mode
-        return mode >= RECORDING and (self._autograd is not None or mode >= TRACING)
+        return local.state.mode >= RECORDING and (self._autograd is not None or local.state.mode >= TRACING)
 
     def _like(self, value: Any, dtype: DType | None = None) -> NDArray:
         return array(value, self.context, dtype or self._spec.dtype)
