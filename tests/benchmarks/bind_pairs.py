@@ -144,7 +144,9 @@ def asked(checkout: Path, case: str) -> dict[str, float]:
     ]
     one = dict.fromkeys(("OPERAD_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     cache = HERE / "build" / "bind-pairs" / f"{zlib.crc32(str(checkout.resolve()).encode()):08x}"
-    env = {**os.environ, **one, "OPERAD_CACHE_DIR": str(cache)}
+    # Modules are compiled as installed ones are, whatever this environment says.
+    env = {**os.environ, **one, "OPERAD_CACHE_DIR": str(cache), "PYTHONPYCACHEPREFIX": str(cache / "python")}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(words, cwd=HERE, env=env, check=True, capture_output=True, text=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found

@@ -66,7 +66,8 @@ class Statistics:
 statistics: Final = Statistics()
 _lock: Final = new_lock()
 _addresses: Final[Once[tuple[str, str], int]] = Once()
-_engines: Final[list[Any]] = []  # which own the code
+_libraries: Final[list[Any]] = []  # which own the code
+_symbols: Final[dict[str, int]] = {}  # those that any kernel may call, beside the C library's
 
 
 @cache
@@ -199,7 +200,7 @@ def function_at(address: int) -> Callable[[int, int, int, int], None]:
 
 def define_symbol(text: str, name: str) -> None:
     """Compile a module whose function other modules may call by its name; no file has it."""
-    _llvm().add_symbol(name, _loaded(object_code(text, host()), name))
+    _symbols[name] = _loaded(object_code(text, host()), name)
 
 
 def _digest(text: str, machine: Machine) -> str:
@@ -207,15 +208,19 @@ def _digest(text: str, machine: Machine) -> str:
     return hashlib.sha256("\0".join([version, *machine, text]).encode()).hexdigest()
 
 
-def _loaded(code: bytes, name: str) -> int:
+@cache
+def _linker() -> Any:
     llvm = _llvm()
+    compiler = llvm.Target.from_triple(host().triple).create_target_machine(codemodel="jitdefault", jit=True)
+    return llvm.create_lljit_compiler(compiler)
+
+
+def _loaded(code: bytes, name: str) -> int:
+    # A library for each kernel, whose symbol has the same name; an engine for each takes seven times as long.
+    library = _llvm().JITLibraryBuilder().add_object_img(code).export_symbol(name).add_current_process()
     with _lock:
-        compiler = llvm.Target.from_triple(host().triple).create_target_machine(
-            codemodel="jitdefault", jit=True
-        )
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), compiler)
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        _engines.append(engine)
-        address: int = engine.get_function_address(name)
+        for symbol, address in _symbols.items():
+            library.import_symbol(symbol, address)
+        _libraries.append(library.link(_linker(), str(len(_libraries))))
+        address: int = _libraries[-1][name]
     return address
