@@ -13,7 +13,8 @@ import numpy as np
 from operad.op import DEFAULTS, forget_rates, rates
 from operad_check.commands.check.last_run import LastRun
 from operad_check.commands.tune.command import write
-from operad_sdk import loops
+from operad_sdk import OperatorProperty, loops
+from operad_sdk.declare.kept_answers import save_answers
 from operad_sdk.mapper import mapper
 from operad_sdk.vector import machine
 from operad_sdk.vector.compiled import CompiledForm
@@ -59,6 +60,24 @@ def by_kernel() -> list[float]:
     return y.tolist()
 
 
+class Doubled(OperatorProperty):
+    spec = "data:(...) -> output:(...)"
+
+    def forward(data):
+        return data + data
+
+
+DOUBLED = "ScalarForm Doubled.forward(data)\nv1: real = add data data\noutput = v1"
+
+
+def by_answers() -> str:
+    """Forms of operators: `answers/*.pickle`."""
+    Doubled._forms.clear()
+    form = Doubled().scalar_form("forward", [(4, 5)], [np.dtype(np.float32)])
+    save_answers()
+    return str(form)
+
+
 def by_loops(folder: Path) -> Callable[[], int]:
     """Functions that an author declares with `loop`, one of which calls another: `functions/*.nbc`."""
     file = folder / "some_loops.py"
@@ -88,6 +107,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
     """Those that can be here: kernels need vector code, and loops numba."""
     found = {
         "tune": Kind(lambda: write(MEASURED), measured, DEFAULTS.loop_us),
+        "answers": Kind(by_answers, by_answers, DOUBLED),
         "check": Kind(lambda: LastRun().note({"tanh": ["B301"]}), lambda: LastRun().red(), {}),
     }
     if machine.reason_against() is None:

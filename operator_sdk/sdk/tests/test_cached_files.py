@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.serial,
     pytest.mark.skipif(os.name != "posix", reason="permissions, pipes and links are POSIX ones"),
 ]
-KINDS = ["kernel", "loop", "tune", "check"]
+KINDS = ["kernel", "loop", "answers", "tune", "check"]
 SOURCES = (
     "core/src/**/*.py",
     "operator_sdk/*/src/**/*.py",
@@ -234,6 +234,7 @@ def test_code_that_cannot_be_removed_stays(call, folder, monkeypatch):
 WRITERS = {
     "operator_sdk/sdk/src/operad_sdk/vector/machine.py": "kernel",
     "operator_sdk/sdk/src/operad_sdk/jit.py": "loop",
+    "operator_sdk/sdk/src/operad_sdk/declare/kept_answers.py": "answers",
     "operator_sdk/check/src/operad_check/commands/tune/command.py": "tune",
     "operator_sdk/check/src/operad_check/commands/check/last_run.py": "check",
 }

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from types import CodeType
+from typing import Any, Final
 
 from operad.files import cache
 
@@ -37,3 +38,9 @@ def _limit(folder: Path) -> None:
             with suppress(OSError):
                 os.unlink(path)
                 total -= status.st_size
+
+
+def described(code: CodeType) -> tuple[Any, ...]:
+    """Code of a function, wherever it stands: two lambdas of a file may differ in a number."""
+    constants = [described(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants

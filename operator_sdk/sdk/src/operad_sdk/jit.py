@@ -65,7 +65,7 @@ class _Files(NullCache):
         words = {name: sorted(word) if isinstance(word, set) else word for name, word in options.items()}
         self._key: Final = (
             numba.__version__, sys.implementation.cache_tag, function.__module__, function.__qualname__,
-            sorted(words.items()), source, _described(function.__code__),
+            sorted(words.items()), source, cached_code.described(function.__code__),
         )  # fmt: skip
 
     def load_overload(self, signature: Any, target: Any) -> Any:
@@ -103,12 +103,6 @@ class _Files(NullCache):
         return settings().cache_dir / "functions" / f"{hashlib.sha256(key.encode()).hexdigest()}.nbc"
 
 
-def _described(code: CodeType) -> tuple[Any, ...]:
-    """Code of a function, wherever it stands: two lambdas of a file may differ in a number."""
-    constants = [_described(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
-    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants
-
-
 def _held(function: Any, seen: set[Any]) -> list[Any]:
     """Values from around a function that are compiled in: of closures, and of its module by name."""
     seen.add(function)
@@ -129,7 +123,7 @@ def _value(value: Any, seen: set[Any]) -> Any:
     value = getattr(value, "py_func", value)
     if isinstance(value, FunctionType):
         is_known = value in seen  # a function that calls itself
-        return is_known or (value.__qualname__, _described(value.__code__), _held(value, seen))
+        return is_known or (value.__qualname__, cached_code.described(value.__code__), _held(value, seen))
     if isinstance(value, ModuleType) or callable(value):
         return getattr(value, "__name__", repr(type(value)))  # what numba knows, or inlines by name
     return _dumps(value)

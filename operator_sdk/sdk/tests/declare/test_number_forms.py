@@ -9,7 +9,7 @@ import pytest
 
 from operad.operator import ScalarForm
 from operad_sdk import OperatorProperty, operator, param
-from operad_sdk.differentiate.errors import NoForm
+from operad_sdk.errors import NoForm
 
 SINGLE = np.dtype(np.float32)
 SHAPE = (40, 30)

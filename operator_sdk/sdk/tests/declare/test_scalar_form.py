@@ -14,7 +14,7 @@ from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import OperatorProperty, ResourceRequest, binary, from_mapper, mapper, operator, param, unary
 from operad_sdk.declare import scalar_form
 from operad_sdk.declare.decorators import BROADCAST
-from operad_sdk.differentiate.errors import NoForm
+from operad_sdk.errors import NoForm
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -271,10 +271,10 @@ def test_arrays_of_many_axes_are_traced_with_short_lengths_or_not_at_all() -> No
 
 
 @pytest.mark.parametrize("fixed", [(), (6, 7), (8, 13), (17, 9, 6)])
-@pytest.mark.parametrize("pairs", [scalar_form._LENGTHS, scalar_form._SHORT], ids=["usual", "short"])
+@pytest.mark.parametrize("pairs", [scalar_form.LENGTHS, scalar_form.SHORT], ids=["usual", "short"])
 def test_no_two_products_of_lengths_change_alike_from_one_trace_to_the_other(pairs, fixed) -> None:
     lengths = (*range(101, 106), *fixed)
-    (one,), (other,) = (scalar_form._renumbered([lengths], pairs, i, frozenset(fixed)) for i in (0, 1))
+    (one,), (other,) = (scalar_form.renumbered([lengths], pairs, i, frozenset(fixed)) for i in (0, 1))
     one, other = one[:5], other[:5]
     products = [chosen for count in (1, 2) for chosen in combinations(range(5), count)]
     changes = [Fraction(prod(one[i] for i in chosen), prod(other[i] for i in chosen)) for chosen in products]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from operad.operator import Kernel
+from operad.operator import FORWARD, Kernel
 from operad_sdk.declare.function import Bound, Declared
 from operad_sdk.declare.names import Names, Tensors
 from operad_sdk.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.property import OperatorProperty
 
 
 class BoundFunctions(NamedTuple):
@@ -71,3 +74,12 @@ def _traced(declared: Declared, bound: Bound, names: Names) -> Bound:
             "no array more to read"
         )
     return found
+
+
+def functions_of(prop: OperatorProperty, parts: Sequence[str]) -> list[Bound]:
+    """The author's functions that compute some parts."""
+    if FORWARD in parts:
+        return [prop.binding.forward]
+    names = prop.list_arguments()
+    wanted = {names.index(part.removesuffix("_grad")) for part in parts}
+    return [bound for bound in prop.binding.traced if not wanted.isdisjoint(bound.targets)]

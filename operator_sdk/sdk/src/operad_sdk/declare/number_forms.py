@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, final
 from operad.dtypes import DType
 from operad.operator import Param, ScalarForm, Shape
 from operad_sdk.declare.recorded import TracedNumbers, no_form
-from operad_sdk.declare.scalar_form import kept, traced_form
+from operad_sdk.declare.scalar_form import kept
+from operad_sdk.declare.traced_form import traced_form
 from operad_sdk.differentiate import TraceError
 from operad_sdk.differentiate.branches import Branches, number_input
 from operad_sdk.differentiate.numbers import CallNumber, NumberTrace, text_of

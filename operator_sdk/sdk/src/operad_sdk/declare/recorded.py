@@ -16,14 +16,15 @@ from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
 from operad.operator import FORWARD, BackwardArrays, ForwardArrays, KernelCall, OpReq, Shape
 from operad_sdk.declare.binder import BoundOperator
-from operad_sdk.declare.function import Bound
+from operad_sdk.declare.binding import functions_of
 from operad_sdk.declare.names import EXTRA, IN_DATA, IS_TRAIN, OP_CTX, OUT_DATA, OUT_GRAD, WORDS, Slot
 from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
 from operad_sdk.differentiate import PROGRAM, Namespace, Node, Traced, TraceError, behind, constant
-from operad_sdk.differentiate.errors import NoForm, lasting_refusals, line_text, raising_line
+from operad_sdk.differentiate.errors import lasting_refusals, line_text, raising_line
 from operad_sdk.differentiate.made_up import zeros
 from operad_sdk.differentiate.numbers import NumberTrace
+from operad_sdk.errors import NoForm
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
@@ -62,15 +63,6 @@ class TracedNumbers(NamedTuple):
     trace: NumberTrace
     params: tuple[Any, ...]
     prop: OperatorProperty
-
-
-def functions_of(prop: OperatorProperty, parts: Sequence[str]) -> list[Bound]:
-    """The author's functions that compute some parts."""
-    if FORWARD in parts:
-        return [prop.binding.forward]
-    names = prop.list_arguments()
-    wanted = {names.index(part.removesuffix("_grad")) for part in parts}
-    return [bound for bound in prop.binding.traced if not wanted.isdisjoint(bound.targets)]
 
 
 def no_form(reason: str, error: Exception) -> NoForm:

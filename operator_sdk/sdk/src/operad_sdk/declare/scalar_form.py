@@ -1,9 +1,7 @@
-"""The scalar forms of an operator, found by tracing its own functions.
+"""The scalar forms of an operator: those that were found, for all lengths of a pattern.
 
-A form is to hold for all lengths and values, and in both modes. So each part is traced with two sets of
-lengths and values, and where it may depend on the mode in either one, which must give the same. What differs
-between these is no constant; a number may be a multiple of lengths (`operad_sdk.differentiate.form`). Where
-training and prediction differ, each has a form (`in_mode`), which kernels alone ask for.
+Functions are traced by `operad_sdk.declare.traced_form`, which is imported where no process has traced them
+before (`operad_sdk.declare.kept_answers`).
 """
 
 from __future__ import annotations
@@ -12,54 +10,35 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from itertools import chain, count
-from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from operad.dtypes import DType
-from operad.errors import OperadError, ShapeError
+from operad.errors import OperadError
+from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
 from operad.operator import ScalarForm, Shape
-from operad_sdk.declare.names import EXTRA, SELF, WORDS, Slot
-from operad_sdk.declare.recorded import (
-    OF_MODE,
-    TracedNumbers,
-    check_traceable,
-    functions_of,
-    no_form,
-    recorded,
-)
-from operad_sdk.differentiate import FORM, TraceError, form_of, merged
-from operad_sdk.differentiate.lengths import told_apart
-from operad_sdk.differentiate.numbers import NumberTrace
+from operad_sdk.declare.kept_answers import kept_answer
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
 
-_Pairs = tuple[tuple[int, int], ...]
-_LENGTHS: Final = ((6, 23), (7, 19), (8, 17), (9, 13), (11, 7), (13, 8), (17, 10), (19, 9))
+Pairs = tuple[tuple[int, int], ...]
+LENGTHS: Final = ((6, 23), (7, 19), (8, 17), (9, 13), (11, 7), (13, 8), (17, 10), (19, 9))
 """Lengths that stand for those of a signature in either trace; few are numbers that parameters have.
 
 A number is taken for a product of lengths that changes by the same factor, so no two products do from one
 trace to the other, nor does a product stay.
 """
 
-_SHORT: Final = ((6, 9), (7, 11), (8, 10), (9, 7), (11, 8), (13, 6))
+SHORT: Final = ((6, 9), (7, 11), (8, 10), (9, 7), (11, 8), (13, 6))
 """The same for arrays of many axes."""
-
-_MOST_ELEMENTS: Final = 1 << 22
-"""Of an array that is traced: eight axes of the lengths above have hundreds of millions."""
 
 _MAX_FORMS: Final = 4096
 """Signatures of one operator whose forms are kept, as many as `compiled` keeps: a check has a thousand."""
 
-_MOST_BEGUN: Final = 16
-"""Traces of one operator that are kept until the forms of both modes are there."""
-
 MODES: Final = "what it computes depends on the mode"
 
 F = TypeVar("F")
-
-_ITSELF: Final = Slot(EXTRA, WORDS.index(SELF))
 
 
 def scalar_form(
@@ -77,23 +56,26 @@ def scalar_form(
     """
     about = (part, *prop.get_params().items())
 
+    def found(shapes: Sequence[Shape], fixed: frozenset[int]) -> tuple[ScalarForm | str, bool]:
+        question = ("form", *about, prop.traced_modes, *in_types, sorted(fixed), *_pattern(shapes, fixed))
+        return kept_answer(prop, question, partial(_traced, prop, part, shapes, in_types, fixed))
+
     def find(fixed: frozenset[int]) -> ScalarForm | str:
         # A trace with lengths that all differ serves all patterns of equal ones, if it holds there.
         apart = _apart(prop, in_shapes, fixed)
-        found, is_told = kept(prop, ("apart", *about), apart, in_types, cache, partial(find_apart, apart))
-        holds = not is_told and (isinstance(found, ScalarForm) or found == MODES)
+        find_apart = partial(found, apart)
+        form, is_told = kept(prop, ("apart", *about), apart, in_types, cache, find_apart)
+        holds = not is_told and (isinstance(form, ScalarForm) or form == MODES)
         if holds or _pattern(apart, fixed) == _pattern(in_shapes, fixed):
-            return found
-        return traced_form(prop, part, in_shapes, in_types, fixed)[0]
-
-    def find_apart(shapes: list[Shape], fixed: frozenset[int]) -> tuple[ScalarForm | str, bool]:
-        token = told_apart.set([])
-        try:
-            return traced_form(prop, part, shapes, in_types, fixed)[0], bool(told_apart.get())
-        finally:
-            told_apart.reset(token)
+            return form
+        return found(in_shapes, fixed)[0]
 
     return kept(prop, about, in_shapes, in_types, cache, find)
+
+
+def _traced(*about: Any) -> tuple[ScalarForm | str, bool]:
+    traced: Any = import_module("operad_sdk.declare.traced_form")
+    return traced.form_and_notes(*about)  # type: ignore[no-any-return]
 
 
 def _apart(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[int]) -> list[Shape]:
@@ -173,118 +155,15 @@ def _said_by_parameters(prop: OperatorProperty, in_shapes: Sequence[Shape]) -> f
 
 def _are_allowed(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[int]) -> bool:
     """Return whether the parameters accept other lengths in place of all but the fixed ones."""
-    every = [_renumbered(in_shapes, _LENGTHS, which, fixed) for which in (0, 1)]
+    every = [renumbered(in_shapes, LENGTHS, which, fixed) for which in (0, 1)]
     try:
         return all(prop.infer_shape(shapes)[0] == shapes for shapes in every)
     except OperadError:
         return False
 
 
-def traced_form(
-    prop: OperatorProperty,
-    part: str,
-    in_shapes: Sequence[Shape],
-    in_types: Sequence[DType],
-    fixed: frozenset[int],
-    numbers_of: Callable[[], TracedNumbers] | None = None,
-) -> tuple[ScalarForm | str, NumberTrace | None]:
-    """The form, and what was noted of numbers that change.
-
-    Args:
-        numbers_of: Makes those of a trace.
-
-    Raises:
-        ArithmeticError: The function raises it for these values, and may not for others.
-    """
-    traces: list[NumberTrace] = []
-    try:
-        if prop.is_stateful or prop.is_shaped_by_values:
-            raise TraceError("it keeps a state, or its shapes depend on values")
-        check_traceable(prop, (part,), in_shapes)
-        # There it would have the number before that is in the arrays' type.
-        is_typed = numbers_of is not None and "scalar" in type(prop).params.run_time
-        if is_typed and any(_ITSELF in bound.slots for bound in functions_of(prop, (part,))):
-            raise TraceError("it reads `self`, where its `scalar` is another number")
-        pairs = _lengths(prop, in_shapes, fixed)
-        found: list[tuple[ScalarForm, Shape]] = []
-        # Modes count where a function asks for them, or outputs and states are not written in both.
-        slots = {slot for bound in functions_of(prop, (part,)) for slot in bound.slots}
-        asks = slots & OF_MODE or prop.train_only_outputs or prop.list_auxiliary_states()
-        modes = [(0, is_train) for is_train in (prop.traced_modes if asks else prop.traced_modes[:1])]
-        for which, is_train in (*modes, (1, modes[0][1])):
-            if which and any(one != found[0][0] for one, _ in found):
-                raise TraceError(MODES)
-            given = numbers_of() if numbers_of is not None else None
-            traces += [given.trace] if given is not None else []
-            found.append(
-                _traced(prop, part, _renumbered(in_shapes, pairs, which, fixed), in_types, is_train, given)
-            )
-        (first, space), (second, other) = found[0], found[-1]
-        if len({repr((list(trace.inputs), trace.questions)) for trace in traces}) > 1:
-            raise TraceError("what it does with run-time parameters depends on the mode or on lengths")
-        return merged(first, second, (space, other)), traces[0] if traces else None
-    except OperadError as error:
-        found_not = no_form(str(error), error)
-    except Exception as error:
-        raise_of_handler(error)
-        if numbers_of is not None and isinstance(error, ArithmeticError):
-            raise
-        found_not = no_form(f"it cannot be traced ({type(error).__name__}: {error})", error)
-    return found_not, traces[-1] if traces else None
-
-
-def _lengths(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[int]) -> _Pairs:
-    """Lengths for two traces with which no argument or result has too many elements.
-
-    Raises:
-        TraceError: There are too many axes.
-    """
-    for pairs in (_LENGTHS, _SHORT):
-        every = [_renumbered(in_shapes, pairs, which, fixed) for which in (0, 1)]
-        if all(_elements(prop, shapes) <= _MOST_ELEMENTS for shapes in every):
-            return pairs
-    raise TraceError("its arrays have too many axes to be traced with lengths that can be distinguished")
-
-
-def _elements(prop: OperatorProperty, shapes: list[Shape]) -> int:
-    """Elements of the largest argument or result."""
-    try:
-        found = [*shapes, *chain.from_iterable(prop.infer_shape(shapes))]
-    except ShapeError:  # which tracing will meet, and say
-        found = [*shapes]
-    return max((prod(length or 0 for length in shape or ()) for shape in found), default=0)
-
-
-def _traced(
-    prop: OperatorProperty,
-    part: str,
-    shapes: list[Shape],
-    in_types: Sequence[DType],
-    is_train: bool,
-    numbers: TracedNumbers | None,
-) -> tuple[ScalarForm, Shape]:
-    """The form for some lengths, and its iteration space."""
-    # Where the mode counts, the forms of both begin with the traces that showed it.
-    begun: dict[Any, tuple[tuple[ScalarForm, Shape], list[str]]] = prop._forms.setdefault("begun", {})
-    about = (part, *prop.get_params().items(), *shapes, *in_types, is_train, prop.epoch)
-    notes = told_apart.get(None) if numbers is None else None
-    if notes is not None and about in begun:
-        found, noted = begun[about]
-        notes += noted
-        return found
-    inputs, results = recorded(prop, (part,), shapes, in_types, is_train, FORM, numbers)
-    if numbers is not None:
-        inputs += [(f"{text} as {dtype}", cell) for (text, dtype), cell in numbers.trace.inputs.items()]
-    found = form_of(f"{prop.name}.{part}", inputs, results)
-    if notes is not None:
-        if len(begun) >= _MOST_BEGUN:
-            begun.clear()
-        begun[about] = found, [*notes]
-    return found
-
-
-def _renumbered(
-    shapes: Sequence[Shape], pairs: _Pairs, which: int, fixed: frozenset[int] = frozenset()
+def renumbered(
+    shapes: Sequence[Shape], pairs: Pairs, which: int, fixed: frozenset[int] = frozenset()
 ) -> list[Shape]:
     """Shapes with other lengths in place of their own; a length of 1 stays, as it may be repeated."""
     instead = {length: length for length in (*fixed, 1)}

@@ -82,27 +82,3 @@ def line_text(line: Line | None) -> str:
         return ""
     file, number = line
     return f"{PurePath(file).name}:{number}: {linecache.getline(file, number).strip()}"
-
-
-class NoForm(str):
-    """Reason why a part has no form.
-
-    Attributes:
-        line: File, number and text of the author's line that stopped the tracing, or "".
-        cure: What would help, or "".
-    """
-
-    __slots__ = ("cure", "line")
-    cure: str
-    line: str
-
-    def __new__(cls, reason: str, line: str = "", cure: str = "") -> NoForm:
-        """The reason, with what is known beside it."""
-        made = super().__new__(cls, reason)
-        made.line, made.cure = line, cure
-        return made
-
-    def explained(self) -> str:
-        """The reason in one line, with the author's line and the cure where they are known."""
-        found = f"{self}, at {self.line}" if self.line else str(self)
-        return f"{found}; {self.cure}" if self.cure else found

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, Operator, OpReq, assign
-from operad_sdk.declare.recorded import OF_MODE, functions_of, traced_program
+from operad_sdk.declare.binding import functions_of
+from operad_sdk.declare.recorded import OF_MODE, traced_program
 from operad_sdk.differentiate import TraceError
 from operad_sdk.programs.program import Program
 from operad_sdk.programs.tiles import TiledProgram, in_tiles

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from functools import partial
 from math import prod
 from typing import Any, Final, NamedTuple, TypeVar, final
 
@@ -32,10 +33,11 @@ from operad.operator import (
     is_known,
     rates,
 )
-from operad_sdk.declare.recorded import functions_of
+from operad_sdk.declare.binding import functions_of
+from operad_sdk.declare.kept_answers import kept_answer
 from operad_sdk.declare.scalar_form import MODES
 from operad_sdk.declare.size_classes import of_class
-from operad_sdk.differentiate.errors import NoForm
+from operad_sdk.errors import NoForm
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
 from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call
@@ -45,7 +47,8 @@ from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.form_calls import PART_ELEMENTS, run_form
 from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays, pooled
 from operad_sdk.vector.joined import Specs
-from operad_sdk.vector.machine import reason_against
+from operad_sdk.vector.machine import host, reason_against
+from operad_sdk.vector.settings import MODE
 from operad_sdk.vector.signature import form_of
 from operad_sdk.vector.stages import REDUCTIONS
 
@@ -105,7 +108,10 @@ def _of_class(ask: Callable[..., R], parts: Sequence[str], call: KernelCall, *ar
         if len(known) >= _MOST_DECIDED:
             known.clear()
         stands = KernelCall(prop, call.ctx, shapes, call.in_types, call.is_train, call.threads)
-        before = known[key] = now, ask(parts, stands, *args)
+        own = (*map(str, (call.ctx, vars(now[0]), now[1], MODE.read(), host())), call.is_train, call.threads)
+        question = (ask.__name__, *parts, *prop.get_params().items(), prop.traced_modes, *own, *shapes)
+        found = kept_answer(prop, (*question, *call.in_types, *args), partial(ask, parts, stands, *args))
+        before = known[key] = now, found
     return before[1]
 
 

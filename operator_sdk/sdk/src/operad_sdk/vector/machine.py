@@ -219,8 +219,8 @@ def _loaded(code: bytes, name: str) -> int:
     # A library for each kernel, whose symbol has the same name; an engine for each takes seven times as long.
     library = _llvm().JITLibraryBuilder().add_object_img(code).export_symbol(name).add_current_process()
     with _lock:
-        for symbol, address in _symbols.items():
-            library.import_symbol(symbol, address)
+        for symbol in _symbols:
+            library.import_symbol(symbol, _symbols[symbol])
         _libraries.append(library.link(_linker(), str(len(_libraries))))
         address: int = _libraries[-1][name]
     return address

@@ -31,7 +31,7 @@ from operad.operator import Array, KernelCall, OperatorProperty, Shape, choose
 from operad_check.commands.bench.contestants import REJECTED, Contestant, SampleCall
 from operad_check.commands.bench.counterparts import counterpart
 from operad_check.commands.bench.measure import ROUNDS, interleaved
-from operad_sdk.differentiate.errors import NoForm
+from operad_sdk.errors import NoForm
 
 _SIZES: Final[Sequence[Shape]] = (
     (512, 512),
