@@ -89,13 +89,14 @@ class Bound:
         inplace: Pairs (entry read, position of a target) that may share memory; in forward, the entry's
             kind is always `in_data`.
         targets: Positions of all that it computes.
+        positions: For each group of a call's values, positions of its arrays; see `FunctionRunner`.
         is_direct: Whether it can be called with inputs and outputs alone: it takes none of the words that
             differ between runs, and fills everything or returns the one output.
     """
 
     __slots__ = (
-        "accumulate", "filled", "function", "inplace", "is_direct", "reads", "returned", "slots", "targets",
-        "what",
+        "accumulate", "filled", "function", "inplace", "is_direct", "positions", "reads", "returned", "slots",
+        "targets", "what",
     )  # fmt: skip
 
     def __init__(
@@ -113,6 +114,7 @@ class Bound:
         own = declared.public_names()
         self.function = _OUT_BY_NAME.get(declared.function, declared.function)
         self.what = declared.what
+        self.positions: dict[Any, Any] = {}
         self.accumulate = declared.accumulate
         for name in own:
             if name not in names:

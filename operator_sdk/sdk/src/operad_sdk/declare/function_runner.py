@@ -80,22 +80,16 @@ class FunctionRunner:
         self._layout = layout
         self._wide = wide
         self._first = layout.firsts[layout.group]
-        self._positions = [
-            layout.firsts[slot.group] + position for slot in bound.slots for position in slot.positions
-        ]
-        lengths = [None if isinstance(slot.position, int) else len(slot.position) for slot in bound.slots]
-        is_flat = all(length is None for length in lengths)
-        self._function = bound.function if is_flat else partial(_call_grouped, bound.function, lengths)
-        # Each position among the values that holds an array which is read, and whether its type is its own.
-        self._reads = [
-            (layout.firsts[slot.group] + position, slot.group == "in_data" and position in layout.typed)
-            for slot in bound.slots
-            if slot.group not in (EXTRA, layout.group)
-            for position in slot.positions
-        ]
+        # Alike for all shapes; `in_data` begins at 0.
+        key = (layout.group, *layout.firsts.values(), layout.typed, layout.is_pointwise)
+        found: _Positions | None = bound.positions.get(key)
+        if found is None:
+            found = bound.positions[key] = _found_positions(bound, layout)
+        self._positions, self._reads, self._head, lengths = found
+        self._function = (
+            bound.function if lengths is None else partial(_call_grouped, bound.function, lengths)
+        )
         self.targets = bound.targets
-        heads = [entry.index for entry in bound.reads if entry.kind == OUT_GRAD]
-        self._head = layout.firsts[OUT_GRAD] + heads[0] if layout.is_pointwise and len(heads) == 1 else None
 
     def wanted(self, req: Sequence[OpReq]) -> frozenset[str]:
         """Names of the targets that are asked for."""
@@ -262,6 +256,28 @@ class FunctionRunner:
             if slot is not ABSENT
             else "None"
         )
+
+
+_Positions = tuple[list[int], list[tuple[int, bool]], int | None, list[int | None] | None]
+
+
+def _found_positions(bound: Bound, layout: ValuePositions) -> _Positions:
+    """Positions among all values: of arguments, of arrays that are read, and of the head gradient.
+
+    Each array that is read has whether its type is its own. Last are lengths of arguments, if any is a tuple.
+    """
+    firsts = layout.firsts
+    positions = [firsts[slot.group] + position for slot in bound.slots for position in slot.positions]
+    lengths = [None if isinstance(slot.position, int) else len(slot.position) for slot in bound.slots]
+    reads = [
+        (firsts[slot.group] + position, slot.group == "in_data" and position in layout.typed)
+        for slot in bound.slots
+        if slot.group not in (EXTRA, layout.group)
+        for position in slot.positions
+    ]
+    heads = [entry.index for entry in bound.reads if entry.kind == OUT_GRAD]
+    head = firsts[OUT_GRAD] + heads[0] if layout.is_pointwise and len(heads) == 1 else None
+    return positions, reads, head, None if all(length is None for length in lengths) else lengths
 
 
 def widened_types(half: str | None, integers: str | None) -> dict[DType, DType]:

@@ -84,8 +84,8 @@ class ShapedProperty(CoreProperty):
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """Infer types from `spec`, where `accepts` admits the arguments' types."""
         inferred = self._bound.infer_type(in_types) if self._has_spec else super().infer_type(in_types)
-        for position, (name, dtype) in enumerate(zip(self.list_arguments(), inferred[0], strict=True)):
-            if dtype is not None and (accepted := self._accepted(position, name)) is not None:
+        for (name, accepted), dtype in zip(self._accepted, inferred[0], strict=True):
+            if dtype is not None and accepted is not None:
                 check_accepted(self.name, name, dtype, accepted)
         if not self._has_spec:
             return inferred
@@ -99,10 +99,13 @@ class ShapedProperty(CoreProperty):
         """Type in which arguments of the common type `dtype` are computed, and type of the outputs."""
         return dtype
 
-    def _accepted(self, position: int, name: str) -> Accepts | None:
-        if isinstance(self.accepts, Mapping):
-            return self.accepts.get(name) or self.accepts.get(name.rstrip("0123456789"))
-        return self.accepts if position in self._accepting else None
+    @cached_property
+    def _accepted(self) -> list[tuple[str, Accepts | None]]:
+        """Names of the arguments, each with the types that it may have."""
+        names, accepts = self.list_arguments(), self.accepts
+        if isinstance(accepts, Mapping):
+            return [(n, accepts.get(n) or accepts.get(n.rstrip("0123456789"))) for n in names]
+        return [(n, accepts if position in self._accepting else None) for position, n in enumerate(names)]
 
     @cached_property
     def _accepting(self) -> frozenset[int]:

@@ -57,6 +57,7 @@ class BoundSpec:
 
     __slots__ = (
         "_bounds",
+        "_is_alike",
         "_known",
         "arguments",
         "auxiliary",
@@ -88,6 +89,8 @@ class BoundSpec:
             if axis.is_starred and len(axis.expression.indexed) > 1
         ]
         self.num_visible_outputs = len(self._tensors([item for item in spec.outputs if not item.is_hidden]))
+        texts = {tensor.shape_text for tensor in (*self.inputs, *self.outputs)}
+        self._is_alike = texts == {"(...)"} and not self._bounds
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """Complete shapes from the arguments'; lengths that do not follow stay unknown.
@@ -110,6 +113,11 @@ class BoundSpec:
         return arguments.copy(), outputs.copy(), states.copy()
 
     def _inferred(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        first: Any = in_shapes[0] if self._is_alike and in_shapes else None
+        if type(first) is tuple and None not in first and min(first, default=0) >= 0:
+            groups = self.arguments, self.outputs, self.auxiliary
+            if in_shapes == (first,) * len(groups[0]):  # most calls of operators of elements
+                return [first] * len(groups[0]), [first] * len(groups[1]), [first] * len(groups[2])
         inputs = list(zip(self.arguments, in_shapes, strict=True))
         others = [(tensor, None) for tensor in (*self.outputs, *self.auxiliary)]
         found = self._completed(inputs, [*inputs, *others])
