@@ -9,6 +9,7 @@ from itertools import product
 
 import pytest
 
+from operad.imperative import specialize
 from operad.imperative.specialize import specialized
 
 
@@ -73,6 +74,6 @@ def test_without_source_text_the_values_are_passed_along(monkeypatch: pytest.Mon
     def none(_: object) -> None:
         raise OSError("could not get source code")
 
-    monkeypatch.setattr(inspect, "getsourcelines", none)
+    monkeypatch.setattr(specialize, "_source_lines", none)
     copy = specialized(shown, count=1, has_more=False)
     assert copy([]) == shown([], count=1, has_more=False)

@@ -149,3 +149,18 @@ def test_groups_that_take_turns_alternate():
     arguments, outputs, states = made.infer_shape([(3,), None, None, (2, 4), None])
     assert (arguments, outputs) == ([(3,), (3,), (2, 4), (2, 4), (2,)], [(3,), (2, 4)])
     assert states == [(3,), (2, 4)]
+
+
+ANY_SHAPES = st.lists(st.lists(st.none() | st.integers(-1, 2), max_size=2).map(tuple), min_size=2, max_size=2)
+
+
+@given(ANY_SHAPES, st.booleans())
+def test_shapes_that_are_alike_are_inferred_as_by_a_line_that_names_their_axes(shapes, is_alike):
+    def found(axes):
+        made = bind(parse(f"lhs:({axes}), rhs:({axes}) -> output:({axes}), hidden other:({axes})"), "op", {})
+        try:
+            return made.infer_shape([shapes[0], shapes[0] if is_alike else shapes[1]])
+        except ShapeError:
+            return ShapeError
+
+    assert found("...") == found("*S")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from math import prod
@@ -234,22 +234,29 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
         return made
     modes = _of_modes(parts, about)
     if len(modes) > 1:
-        return ByMode(*_by_mode(parts, about, modes))
+        return _by_mode(parts, about, modes)
     return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
 
 
-def _by_mode(parts: Sequence[str], call: KernelCall, modes: Sequence[KernelCall]) -> Iterator[Operator]:
+def _by_mode(parts: Sequence[str], call: KernelCall, modes: Sequence[KernelCall]) -> ByMode:
     """An operator for each mode: a kernel, or the functions where only the other mode is worth one."""
+    returned = any(bound.returned for bound in functions_of(call.prop, parts))
+    reasons = _of_class(_reasons, parts, call, returned)
+    given, own = (call.ctx, call.in_shapes, call.in_types), type(call.prop).kernels[0].factory
+    training, prediction = [
+        partial(operator_of, parts, one.prop, *given)
+        if reason is None or all(reasons)
+        else partial(own, call.prop, *given)
+        for one, reason in zip(modes, reasons, strict=True)
+    ]
+    return ByMode(training, prediction)
+
+
+def _reasons(parts: Sequence[str], call: KernelCall, returned: bool) -> list[str | None]:
+    """For each mode the reason why the kernels of forms, which all parts have, are not worth it."""
     found = forms_of(parts, call)
     assert not isinstance(found, str)
-    returned = any(bound.returned for bound in functions_of(call.prop, parts))
-    reasons = [_reason_against_form(each, call, returned) for each in found]
-    given = call.ctx, call.in_shapes, call.in_types
-    for one, reason in zip(modes, reasons, strict=True):
-        if reason is None or all(reasons):
-            yield operator_of(parts, one.prop, *given)
-        else:
-            yield type(call.prop).kernels[0].factory(call.prop, *given)
+    return [_reason_against_form(one, call, returned) for one in found]
 
 
 def _of_modes(parts: Sequence[str], call: KernelCall) -> tuple[KernelCall, ...]:
