@@ -44,7 +44,7 @@ def form_and_notes(
     in_types: Sequence[DType],
     fixed: frozenset[int],
 ) -> tuple[ScalarForm | str, bool]:
-    """The form, and whether lengths that differ were told apart; arguments as for `traced_form`."""
+    """The form, and whether lengths that differ were distinguished; arguments as for `traced_form`."""
     token = told_apart.set([])
     try:
         return traced_form(prop, part, shapes, in_types, fixed)[0], bool(told_apart.get())
