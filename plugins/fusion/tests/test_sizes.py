@@ -64,7 +64,7 @@ def reports(executor):
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("first, second", SIZES)
+@pytest.mark.parametrize(("first", "second"), SIZES)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_second_size_computes_and_reports_as_it_would_alone(name, first, second, monkeypatch):
     right, alone = step(NETWORKS[name], second)

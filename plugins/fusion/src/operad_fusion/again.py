@@ -50,6 +50,8 @@ class Again:
         self, graph: Graph, facts: Facts, groups: Sequence[Sequence[int]], kinds: Sequence[Hashable], end: int
     ) -> None:
         self._graph, self._facts, self._end = graph, facts, end
+        self._groups, self._kinds = groups, kinds
+        self._sizes: dict[Entry, int] = {}
         self._kind_of = dict(zip(graph.nodes, kinds, strict=True))
         self._there = set(graph.outputs[: facts["num_outputs"]])
         self._read, fixed = set[Entry](), set[Entry]()
@@ -65,6 +67,7 @@ class Again:
         self.choice: tuple[set[Node], set[Entry]] | None = None
         if not self._may_be_worth():
             return
+        self._freed_bytes = 0
         # A later cluster's choice may keep what an earlier one makes.
         for group in sorted(groups, key=min, reverse=True):
             if group[0] < end:
@@ -76,7 +79,8 @@ class Again:
         """Return whether enough could be freed, were nothing kept of what may be computed again."""
         before = self._graph.nodes[: self._end]
         free = [entry for entry in self._read - self._kept if self._kind_of[entry.node] is not None]
-        return sum(map(self._bytes_of, free)) >= WORTH_BYTES or any(map(forced, before))
+        self._freed_bytes = sum(map(self._bytes_of, free))
+        return self._freed_bytes >= WORTH_BYTES or any(map(forced, before))
 
     def _is_there(self, entry: Entry) -> bool:
         return isinstance(entry.node, Variable) or entry in self._there
@@ -88,9 +92,26 @@ class Again:
         return isinstance(entry.node, Variable) and entry.node.name in self._facts["wanted"]
 
     def _bytes_of(self, entry: Entry) -> int:
-        shape, dtype = self._facts["shapes"].of(entry), self._facts["types"].of(entry)
-        size: int = prod(shape) * dtype.itemsize
-        return size
+        found = self._sizes.get(entry)
+        if found is None:
+            number = self._graph.entry_id(entry)
+            dtype = self._facts["types"].values[number]
+            found = self._sizes[entry] = prod(self._facts["shapes"].values[number]) * dtype.itemsize
+        return found
+
+    def is_same(self, facts: Facts) -> bool:
+        """Return whether the choice is the same at another size."""
+        shapes, types, before = facts["shapes"].values, facts["types"].values, [*self._sizes.values()]
+        numbers = map(self._graph.entry_id, self._sizes)
+        after = [prod(shapes[number]) * types[number].itemsize for number in numbers]
+        # Sizes that all grow by one factor have the same minimum cuts, which free as much more.
+        pairs = zip(before, after, strict=True)
+        if all(one * after[0] == two * before[0] for one, two in pairs) and not any(
+            map(forced, self._graph.nodes)
+        ):
+            is_worth = bool(before) and self._freed_bytes * after[0] >= WORTH_BYTES * before[0]
+            return is_worth is (self.choice is not None)
+        return Again(self._graph, facts, self._groups, self._kinds, self._end).choice == self.choice
 
     def _choose(self, members: Sequence[Node]) -> None:
         own = {node for node in members if self._kind_of[node] is not None and forced(node) is not False}

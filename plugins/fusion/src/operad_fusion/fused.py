@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod
 from time import perf_counter
 from typing import Any, ClassVar, Final, final
@@ -45,6 +46,20 @@ def _cost(call: KernelCall) -> Cost:
     return cost_of_arrays(prop.compiled, prop.at(call.in_shapes).viewed_specs)
 
 
+@lru_cache(maxsize=4096)
+def _laid_out(
+    form: CompiledForm, specs: Specs, views: Sequence[View | None]
+) -> tuple[Specs, list[tuple[int, int]]]:
+    """Shapes and types of all that a form reads and writes, and the pairs that may lie at one address.
+
+    Clusters that repeat have one answer.
+    """
+    arrays = lying(specs, views)
+    viewed = tuple([(each.shape, each.dtype) for each in arrays])
+    walk = form.walk(arrays) if any(views) else walk_of(form, viewed)
+    return viewed, sorted(form.shares(walk))
+
+
 @final
 class Size:
     """A cluster whose arrays have some shapes.
@@ -73,10 +88,7 @@ class Size:
         self.numbers: Final = numbers
         self.late: Final = late
         self._form = form
-        arrays = lying(specs, self.views)
-        self.viewed_specs: Final = tuple([(each.shape, each.dtype) for each in arrays])
-        walk = form.walk(arrays) if any(self.views) else walk_of(form, self.viewed_specs)
-        self.shares: Final = sorted(form.shares(walk))
+        self.viewed_specs, self.shares = _laid_out(form, specs, self.views)
 
     @cached_property
     def compiled_s(self) -> float:

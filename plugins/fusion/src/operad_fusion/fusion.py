@@ -18,7 +18,7 @@ from operad_fusion.again import Again, Facts
 from operad_fusion.candidates import FROM_SIZE, Candidate, Candidates, answer, obstacle_to_code
 from operad_fusion.clustering import Clustering
 from operad_fusion.merging import resolved
-from operad_fusion.parts import parts_of
+from operad_fusion.parts import forms_of
 from operad_fusion.settings import MODE
 from operad_fusion.views import Views
 from operad_passes import numbers, tables
@@ -101,7 +101,7 @@ def _is_same(node: Any, specs: Any, before: Candidate | str, is_plain: bool, is_
     """Return whether a node contributes at other sizes what it did before."""
     if is_plain and isinstance(before, Candidate):
         shapes, types = zip(*specs[: node.num_args], strict=True)
-        return parts_of(node, shapes, types) == before.parts
+        return forms_of(node, shapes, types) == [part.form for part in before.parts]
     now = answer(node, specs, is_exact)
     if isinstance(before, str) or isinstance(now, str):
         return isinstance(before, str) and isinstance(now, str)
@@ -122,18 +122,17 @@ class _Decisions:
         clusters.merge()
         self._own = graph
         self._answers = []
-        self._repeats, self._choice = clusters.repeatable(), None
-        if self._repeats is not None:
-            again = Again(graph, facts, *self._repeats)
-            self._choice = again.choice
-            if again.choice is not None:
-                self._answers.append(_Answers(clusters, candidates, facts))
-                self._changed, origins = again.rewritten()
-                self._like = numbers(self._changed, origins, graph)
-                facts = self._of_changed(facts)
-                candidates = Candidates(self._changed, facts, is_exact=candidates.is_exact)
-                clusters = Clustering(self._changed, facts, candidates)
-                clusters.merge()
+        repeats = clusters.repeatable()
+        self._again = None if repeats is None else Again(graph, facts, *repeats)
+        self._changed: Graph | None = None
+        if self._again is not None and self._again.choice is not None:
+            self._answers.append(_Answers(clusters, candidates, facts))
+            self._changed, origins = self._again.rewritten()
+            self._like = numbers(self._changed, origins, graph)
+            facts = self._of_changed(self._changed, facts)
+            candidates = Candidates(self._changed, facts, is_exact=candidates.is_exact)
+            clusters = Clustering(self._changed, facts, candidates)
+            clusters.merge()
         clusters.settle()
         self.graph, self._entries = clusters.rebuilt()
         self._made = clusters.made
@@ -148,11 +147,11 @@ class _Decisions:
         views = self._answers[0].again(facts)
         if views is None:
             return None
-        if self._repeats is not None and Again(self._own, facts, *self._repeats).choice != self._choice:
+        if self._again is not None and not self._again.is_same(facts):
             return None
         graph = self._own
-        if self._choice is not None:
-            graph, facts = self._changed, self._of_changed(facts)
+        if self._changed is not None:
+            graph, facts = self._changed, self._of_changed(self._changed, facts)
             views = self._answers[1].again(facts)
             if views is None:
                 return None
@@ -168,10 +167,10 @@ class _Decisions:
             return None
         return self._of_graph(facts)
 
-    def _of_changed(self, facts: Facts) -> Facts:
+    def _of_changed(self, graph: Graph, facts: Facts) -> Facts:
         entries, nodes = self._like
         contexts = [facts["contexts"][number] for number in nodes]
-        return {**facts, **tables(self._changed, entries, facts), "contexts": contexts}
+        return {**facts, **tables(graph, entries, facts), "contexts": contexts}
 
     def _of_graph(self, facts: Facts) -> Facts:
         return tables(self.graph, self._entries, facts)
