@@ -40,7 +40,7 @@ def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 
 
 def _pattern(facts: Facts) -> Hashable:
-    """What decides without a question: which shapes are equal, which lengths are, and what is large."""
+    """Key of what decides without a question: equal shapes, equal lengths, and large arrays."""
     shapes: dict[tuple[int, ...], int] = {}
     entries = tuple([shapes.setdefault(shape, len(shapes)) for shape in facts["shapes"].values])
     lengths = {0: 0, 1: 1}
