@@ -30,8 +30,9 @@ def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         return graph, {"shapes": facts["shapes"], "types": facts["types"]}
     known: dict[Hashable, _Decisions] = {} if graph.computed else graph.memo.setdefault("fusion", {})
     key = mode, _pattern(facts)
-    if key in known and (made := known[key].at(facts)) is not None:
-        return known[key].graph, made
+    kept = known.get(key)
+    if kept is not None and (made := kept.at(facts)) is not None:
+        return kept.graph, made
     candidates = Candidates(graph, facts, is_exact=mode == "exact")
     if not candidates.are_there():
         return graph, {"shapes": facts["shapes"], "types": facts["types"]}
