@@ -28,12 +28,12 @@ class Twice(Composite):
         (x,) = inputs
         return {self.members[0].inputs[0]: x, first: od.nd.tanh(x), second: od.nd.tanh(od.nd.tanh(x))}
 
-    def about(self):
+    def about(self, in_shapes):
         return CompositeReport([node.name for node in self.members], 8, 0.5, {"third": "it is far away"})
 
 
 def test_its_report_is_readable():
-    assert str(Twice([]).about()._replace(members=["first", "second"])).splitlines() == [
+    assert str(Twice([]).about([])._replace(members=["first", "second"])).splitlines() == [
         "2 nodes (first, second); 8 bytes neither written nor read; 500 ms to compile",
         "  not third: it is far away",
     ]

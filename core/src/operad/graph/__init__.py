@@ -41,6 +41,7 @@ from operad.graph.memory import MemoryPlan as MemoryPlan
 from operad.graph.packing import pack as pack
 from operad.graph.partition import cut as cut
 from operad.graph.partition import estimated as estimated
+from operad.graph.partition import node_costs as node_costs
 from operad.graph.passes import CHOOSE_KERNELS as CHOOSE_KERNELS
 from operad.graph.passes import COSTS as COSTS
 from operad.graph.passes import KERNELS as KERNELS

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, final
 
 from operad.graph.ir import Entry, OpNode
-from operad.op import OperatorProperty
+from operad.op import OperatorProperty, Shape
 
 
 @final
@@ -58,5 +58,5 @@ class Composite(OperatorProperty):
         """
 
     @abstractmethod
-    def about(self) -> CompositeReport:
+    def about(self, in_shapes: Sequence[Shape]) -> CompositeReport:
         """Account of the members, of what they save, and of why neighbours are no members."""

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, Final, final
 
 from operad.graph import Entry, Graph, Node, OpNode, Variable, rebuilt, rewrite
-from operad_passes import carried, minimum_cut
+from operad_passes import minimum_cut
 
 WORTH_BYTES: Final = 1 << 20
 """Graphs in which less can be freed are left alone: that much fits into a cache."""
@@ -31,10 +31,9 @@ def forced(node: Node) -> bool | None:
     return None if text is None else text.lower() in {"1", "true"}
 
 
-def again(
-    graph: Graph, facts: Facts, groups: Sequence[Sequence[int]], kinds: Sequence[Hashable], end: int
-) -> tuple[Graph, Facts] | None:
-    """The graph in which clusters of backward compute values of forward again, and its facts.
+@final
+class Again:
+    """Choice of the values of forward that clusters of backward compute again.
 
     Args:
         facts: With `shapes`, `types`, `contexts`, `num_outputs` and `wanted`.
@@ -43,21 +42,16 @@ def again(
             may be in none, or reduces rows.
         end: Number of the first node of backward.
 
-    Returns:
-        None where too little would be freed.
+    Attributes:
+        choice: Nodes that run once more and values that are kept; None where too little would be freed.
     """
-    found = _Again(graph, facts, groups, kinds, end)
-    if found.freed_bytes < WORTH_BYTES and not found.is_forced:
-        return None
-    return found.rewritten()
 
-
-@final
-class _Again:
     def __init__(
         self, graph: Graph, facts: Facts, groups: Sequence[Sequence[int]], kinds: Sequence[Hashable], end: int
     ) -> None:
         self._graph, self._facts, self._end = graph, facts, end
+        self._groups, self._kinds = groups, kinds
+        self._sizes: dict[Entry, int] = {}
         self._kind_of = dict(zip(graph.nodes, kinds, strict=True))
         self._there = set(graph.outputs[: facts["num_outputs"]])
         self._read, fixed = set[Entry](), set[Entry]()
@@ -69,21 +63,24 @@ class _Again:
         # What backward has, whatever is chosen.
         self._kept = {entry for entry in self._read if entry in fixed or self._is_there(entry)}
         self._steps: set[Node] = set()
-        self.freed_bytes = 0
-        self.is_forced = False
+        self._freed_bytes = 0
+        self.choice: tuple[set[Node], set[Entry]] | None = None
         if not self._may_be_worth():
             return
+        self._freed_bytes = 0
         # A later cluster's choice may keep what an earlier one makes.
         for group in sorted(groups, key=min, reverse=True):
             if group[0] < end:
                 self._choose([graph.nodes[number] for number in group])
-        self.is_forced = any(map(forced, self._steps))
+        if self._freed_bytes >= WORTH_BYTES or any(map(forced, self._steps)):
+            self.choice = self._steps, self._kept
 
     def _may_be_worth(self) -> bool:
         """Return whether enough could be freed, were nothing kept of what may be computed again."""
         before = self._graph.nodes[: self._end]
         free = [entry for entry in self._read - self._kept if self._kind_of[entry.node] is not None]
-        return sum(map(self._bytes_of, free)) >= WORTH_BYTES or any(map(forced, before))
+        self._freed_bytes = sum(map(self._bytes_of, free))
+        return self._freed_bytes >= WORTH_BYTES or any(map(forced, before))
 
     def _is_there(self, entry: Entry) -> bool:
         return isinstance(entry.node, Variable) or entry in self._there
@@ -95,9 +92,26 @@ class _Again:
         return isinstance(entry.node, Variable) and entry.node.name in self._facts["wanted"]
 
     def _bytes_of(self, entry: Entry) -> int:
-        shape, dtype = self._facts["shapes"].of(entry), self._facts["types"].of(entry)
-        size: int = prod(shape) * dtype.itemsize
-        return size
+        found = self._sizes.get(entry)
+        if found is None:
+            number = self._graph.entry_id(entry)
+            dtype = self._facts["types"].values[number]
+            found = self._sizes[entry] = prod(self._facts["shapes"].values[number]) * dtype.itemsize
+        return found
+
+    def is_same(self, facts: Facts) -> bool:
+        """Return whether the choice is the same at another size."""
+        shapes, types, before = facts["shapes"].values, facts["types"].values, [*self._sizes.values()]
+        numbers = map(self._graph.entry_id, self._sizes)
+        after = [prod(shapes[number]) * types[number].itemsize for number in numbers]
+        # Sizes that all grow by one factor have the same minimum cuts, which free as much more.
+        pairs = zip(before, after, strict=True)
+        if all(one * after[0] == two * before[0] for one, two in pairs) and not any(
+            map(forced, self._graph.nodes)
+        ):
+            is_worth = bool(before) and self._freed_bytes * after[0] >= WORTH_BYTES * before[0]
+            return is_worth is (self.choice is not None)
+        return Again(self._graph, facts, self._groups, self._kinds, self._end).choice == self.choice
 
     def _choose(self, members: Sequence[Node]) -> None:
         own = {node for node in members if self._kind_of[node] is not None and forced(node) is not False}
@@ -122,7 +136,7 @@ class _Again:
         kept = minimum_cut(needed, sources_of, size_of)
         freed = [entry for entry in needed if entry not in kept]
         added = [entry for entry in kept if entry not in self._read and not self._is_there(entry)]
-        self.freed_bytes += sum(map(self._bytes_of, freed)) - sum(map(self._bytes_of, added))
+        self._freed_bytes += sum(map(self._bytes_of, freed)) - sum(map(self._bytes_of, added))
         self._kept |= kept
         waiting = freed
         while waiting:
@@ -131,8 +145,8 @@ class _Again:
                 self._steps.add(node)
                 waiting += [source for source in node.of_read(node.inputs) if source not in self._kept]
 
-    def rewritten(self) -> tuple[Graph, Facts]:
-        """The graph, with the nodes that run once more."""
+    def rewritten(self) -> tuple[Graph, dict[Node, Node]]:
+        """The graph with the nodes that run once more, and nodes of the old one that new ones are like."""
         graph, origins, clones = self._graph, dict[Node, Node](), dict[Node, Node]()
 
         def now(entry: Entry) -> Entry:
@@ -158,5 +172,4 @@ class _Again:
             origins[made] = old
             return None if made is new else [Entry(made, index) for index in range(made.num_outputs)]
 
-        changed = rewrite(graph, visit)
-        return changed, {**self._facts, **carried(changed, origins, self._facts)}
+        return rewrite(graph, visit), origins

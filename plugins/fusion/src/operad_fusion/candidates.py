@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import prod
 from typing import Any, Final, NamedTuple, final
 from weakref import WeakKeyDictionary
@@ -111,8 +111,8 @@ class Candidates:
     def __init__(self, graph: Graph, facts: Mapping[str, Any], *, is_exact: bool) -> None:
         self._graph = graph
         self._shapes, self._types, self._contexts = (facts[name] for name in ("shapes", "types", "contexts"))
-        self._is_exact = is_exact
-        self._answers: dict[Hashable, Candidate | str] = {}
+        self.is_exact = is_exact
+        self._answers: dict[Hashable, tuple[int, Candidate | str]] = {}
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
         self._summed = {entry for node in graph.op_nodes if node.adds_to for _, entry in node.sums}
         self._sizes = self._largest()
@@ -160,9 +160,15 @@ class Candidates:
         """Shape and element type of an entry."""
         return self._shapes.of(entry), self._types.of(entry)
 
-    def specs(self, found: Merged) -> list[tuple[Shape, Any]]:
-        """Those of the inputs and then the results of a form."""
-        return [self.spec(entry) for entry in [*found.inputs, *found.outputs]]
+    def arrays(self, number: int) -> list[int]:
+        """Numbers of the entries that are the arguments and outputs of a node."""
+        node = self._graph.nodes[number]
+        return self._arrays(number, node) if isinstance(node, OpNode) else []
+
+    @property
+    def asked(self) -> list[tuple[int, Candidate | str]]:
+        """One node of all that are alike and of one size, and its answer."""
+        return [*self._answers.values()]
 
     def _candidate(self, number: int, node: Node) -> Candidate | str:
         if not isinstance(node, OpNode):
@@ -182,58 +188,72 @@ class Candidates:
         if number not in self._beside:
             return "nothing beside it computes element by element"
         specs = [(self._shapes.values[i], self._types.values[i]) for i in self._arrays(number, node)]
-        key = (node.signature, self._is_exact, *specs)
+        key = (node.signature, *specs)
         found = self._answers.get(key)
         if found is None:
-            found = self._answers[key] = self._remembered(node, key, specs)
-        return found
+            found = self._answers[key] = number, answer(node, specs, self.is_exact)
+        return found[1]
 
-    def _remembered(self, node: OpNode, key: Hashable, specs: Sequence[tuple[Shape, Any]]) -> Candidate | str:
-        known = _answers.setdefault(_operator(node), {})
-        found = known.get(key)
-        if found is None:
-            if len(known) >= _MOST_ANSWERS:
-                known.clear()
-            found = known[key] = self._found(node, specs)
-        return found
 
-    def _found(self, node: OpNode, specs: Sequence[tuple[Shape, Any]]) -> Candidate | str:
-        shapes, types = zip(*specs, strict=True)
-        parts = parts_of(node, shapes[: node.num_args], types[: node.num_args])
-        if isinstance(parts, str):
-            return parts
-        if not parts:
-            return "it computes nothing"
-        ops = {step.op for part in parts for step in part.form.instructions}
-        if self._is_exact and not ops <= EXACT:
-            return f"{min(ops - EXACT)} gives other bits than NumPy, and OPERAD_FUSION=exact"
-        reals = {dtype for dtype in types if dtype.kind == "f"}
-        outputs = node.entries
-        made = [self._shapes.of(entry) for entry in outputs]
-        spaces = {space_of(part, shapes, made) for part in parts}
-        if len(reals) != 1 or not reals <= set(_TYPES):
-            names = ", ".join(sorted(map(str, reals))) or "no floating type"
-            return f"it computes in {names}, expected float32 or float64 alone"
-        if len(spaces) != 1:
-            return "its gradients have several shapes"
-        (dtype,), (space,) = reals, spaces
-        if prod(space) < FROM_SIZE or not all(prod(shape) for shape in shapes):
-            return too_small(prod(space))
-        found = candidate_of(parts, space, dtype, shapes)
-        step = Step(parts, node.inputs, outputs)
-        return self.obstacle_to_code(merged([step], outputs, itself), dtype) or found
+def answer(node: OpNode, specs: Sequence[tuple[Shape, Any]], is_exact: bool) -> Candidate | str:
+    """Contribution of a node that is large and stands beside large ones; or, as text, why there is none.
 
-    def obstacle_to_code(self, found: Merged, dtype: Any) -> str | None:
-        """Why there is no vector code for a form; None where there is."""
-        vector = import_module("operad_sdk.vector")  # lazy: it imports the compiler
-        kernels = import_module("operad_sdk.vector.form_kernels")
-        if not found.inputs:
-            return "it reads nothing"
-        slow = kernels.SLOW.intersection(step.op for step in found.form.instructions)
-        if slow:
-            return f"{min(slow)} is faster by itself"
-        try:
-            vector.compiled(found.form, dtype).check(vector.lying(self.specs(found), found.views))
-        except vector.NoVectorCodeError as error:
-            return str(error)
-        return None
+    Args:
+        specs: Shape and type of each argument and then of each output.
+    """
+    key = (node.signature, is_exact, *specs)
+    known = _answers.setdefault(_operator(node), {})
+    found = known.get(key)
+    if found is None:
+        if len(known) >= _MOST_ANSWERS:
+            known.clear()
+        found = known[key] = _found(node, specs, is_exact)
+    return found
+
+
+def _found(node: OpNode, specs: Sequence[tuple[Shape, Any]], is_exact: bool) -> Candidate | str:
+    shapes, types = zip(*specs, strict=True)
+    parts = parts_of(node, shapes[: node.num_args], types[: node.num_args])
+    if isinstance(parts, str):
+        return parts
+    if not parts:
+        return "it computes nothing"
+    ops = {step.op for part in parts for step in part.form.instructions}
+    if is_exact and not ops <= EXACT:
+        return f"{min(ops - EXACT)} gives other bits than NumPy, and OPERAD_FUSION=exact"
+    reals = {dtype for dtype in types if dtype.kind == "f"}
+    spaces = {space_of(part, shapes, shapes[node.num_args :]) for part in parts}
+    if len(reals) != 1 or not reals <= set(_TYPES):
+        names = ", ".join(sorted(map(str, reals))) or "no floating type"
+        return f"it computes in {names}, expected float32 or float64 alone"
+    if len(spaces) != 1:
+        return "its gradients have several shapes"
+    (dtype,), (space,) = reals, spaces
+    if prod(space) < FROM_SIZE or not all(prod(shape) for shape in shapes):
+        return too_small(prod(space))
+    found = candidate_of(parts, space, dtype, shapes)
+    outputs = node.entries
+    form = merged([Step(parts, node.inputs, outputs)], outputs, itself)
+    spec_of = dict(zip([*node.args, *outputs], specs, strict=True))
+    return obstacle_to_code(form, dtype, spec_of.__getitem__) or found
+
+
+def obstacle_to_code(found: Merged, dtype: Any, spec_of: Callable[[Entry], Any]) -> str | None:
+    """Why there is no vector code for a form; None where there is.
+
+    Args:
+        spec_of: Gives shape and type of an entry.
+    """
+    vector = import_module("operad_sdk.vector")  # lazy: it imports the compiler
+    kernels = import_module("operad_sdk.vector.form_kernels")
+    if not found.inputs:
+        return "it reads nothing"
+    slow = kernels.SLOW.intersection(step.op for step in found.form.instructions)
+    if slow:
+        return f"{min(slow)} is faster by itself"
+    specs = [spec_of(entry) for entry in [*found.inputs, *found.outputs]]
+    try:
+        vector.compiled(found.form, dtype).check(vector.lying(specs, found.views))
+    except vector.NoVectorCodeError as error:
+        return str(error)
+    return None

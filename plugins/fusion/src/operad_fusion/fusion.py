@@ -1,294 +1,192 @@
-"""The pass: nodes that compute element by element, and rows of elements, become one node each cluster.
+"""The pass: clusters of a graph become one node each.
 
-A node is taken whose outputs follow from scalar forms over one iteration space. Two clusters are merged where
-one reads what the other makes, element by element, and where the contracted graph stays without cycles
-(`operad_passes.Clusters`). Forward and backward stay apart: what backward reads, forward writes. A cluster is
-one operator, whose kernel is compiled at its first run.
+Its decisions are kept with the graph, and with all that they depend on: which lengths are equal, which arrays
+are large, and the questions that were asked of forms, views and bytes. At another size at which every answer
+is the same, the decisions are the same, so the graph of before serves: only shapes and views differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from functools import partial
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache, partial
+from math import prod
 from typing import Any, Final, final
 
 from operad.first_use import import_module
-from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable, extended, rebuilt
-from operad.operator import Instruction, Shape
-from operad_fusion.again import Facts, again
-from operad_fusion.candidates import Candidate, Candidates
-from operad_fusion.merging import Known, Merged, Step, merged
+from operad.graph import Graph, Pass
+from operad_fusion.again import Again, Facts
+from operad_fusion.candidates import FROM_SIZE, Candidate, Candidates, answer, obstacle_to_code
+from operad_fusion.clustering import Clustering
+from operad_fusion.merging import resolved
+from operad_fusion.parts import forms_of
 from operad_fusion.settings import MODE
-from operad_fusion.uses import Uses
-from operad_fusion.views import InPlace, Views
-from operad_passes import Clusters
-
-MOST_INSTRUCTIONS: Final = 512
-"""Instructions of a cluster; one that has more takes long to compile."""
-_NAMED: Final = 3
-"""Members after which a cluster is called."""
-
-Specs = tuple[tuple[Shape, Any], ...]
+from operad_fusion.views import Views
+from operad_passes import numbers, tables
 
 
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     mode = MODE.read()
-    unchanged = graph, {"shapes": facts["shapes"], "types": facts["types"]}
     if mode == "off":
-        return unchanged
+        return graph, {"shapes": facts["shapes"], "types": facts["types"]}
+    known: dict[Hashable, _Decisions] = {} if graph.computed else graph.memo.setdefault("fusion", {})
+    key = mode, _pattern(facts)
+    kept = known.get(key)
+    if kept is not None and (made := kept.at(facts)) is not None:
+        return kept.graph, made
     candidates = Candidates(graph, facts, is_exact=mode == "exact")
     if not candidates.are_there():
-        return unchanged
-    found = _Fusion(graph, facts, candidates)
-    found.merge()
-    changed = found.with_repeated()
-    if changed is not None:
-        found = _Fusion(*changed, Candidates(*changed, is_exact=mode == "exact"))
-        found.merge()
-    return found.rebuilt()
+        return graph, {"shapes": facts["shapes"], "types": facts["types"]}
+    found = known[key] = _Decisions(graph, facts, candidates)
+    return found.graph, found.first
+
+
+def _pattern(facts: Facts) -> Hashable:
+    """Key of what decides without a question: equal shapes, equal lengths, and large arrays."""
+    shapes: dict[tuple[int, ...], int] = {}
+    entries = tuple([shapes.setdefault(shape, len(shapes)) for shape in facts["shapes"].values])
+    lengths = {0: 0, 1: 1}
+    alike = tuple([tuple([lengths.setdefault(n, len(lengths)) for n in shape]) for shape in shapes])
+    sizes = tuple([prod(shape) >= FROM_SIZE for shape in shapes])
+    places = (*facts["types"].values, *facts["contexts"], *facts["wanted"], facts["num_outputs"])
+    return entries, alike, sizes, places
 
 
 @final
-class _Fusion:
-    """One run of the pass over a graph."""
+class _Answers:
+    """Answers to all that the clusters of a graph asked of forms and views, at the size of `facts`."""
+
+    def __init__(self, clusters: Clustering, candidates: Candidates, facts: Facts) -> None:
+        self._graph, self._is_exact = clusters.graph, candidates.is_exact
+        shapes = facts["shapes"].values
+        self._asked = [
+            (number, ids, before, _is_plain(before, [shapes[i] for i in ids]))
+            for number, before in candidates.asked
+            for ids in [candidates.arrays(number)]
+        ]
+        self._views = [(views.clustered, views.answers()) for views in clusters.views]
+        self._questions = [
+            (found, dtype, clusters.views.index(views), has_code)
+            for found, dtype, views, has_code in clusters.questions
+        ]
+
+    def again(self, facts: Facts) -> list[Views] | None:
+        """The views at another size; None where an answer is another one."""
+        shapes, types = facts["shapes"].values, facts["types"].values
+        for number, ids, before, is_plain in self._asked:
+            specs = [(shapes[i], types[i]) for i in ids]
+            if not _is_same(self._graph.nodes[number], specs, before, is_plain, self._is_exact):
+                return None
+        found: list[Views] = []
+        for clustered, answers in self._views:
+            found.append(Views(self._graph, facts, clustered, found[0].known if found else None))
+            if found[-1].answers(entry for entry, *_ in answers) != answers:
+                return None
+
+        def spec_of(entry: Any) -> tuple[Any, Any]:
+            number = self._graph.entry_id(entry)
+            return shapes[number], types[number]
+
+        for form, dtype, number, has_code in self._questions:
+            now = resolved(form, found[number].resolved)
+            if (obstacle_to_code(now, dtype, spec_of) is None) != has_code:
+                return None
+        return found
+
+
+def _is_plain(before: Candidate | str, shapes: Sequence[tuple[int, ...]]) -> bool:
+    """Return whether there is code for a node whatever the lengths: it takes each array as one row."""
+    return isinstance(before, Candidate) and before.is_even and {*shapes} == {before.space}
+
+
+def _is_same(node: Any, specs: Any, before: Candidate | str, is_plain: bool, is_exact: bool) -> bool:
+    """Return whether a node contributes at other sizes what it did before."""
+    if is_plain and isinstance(before, Candidate):
+        shapes, types = zip(*specs[: node.num_args], strict=True)
+        return forms_of(node, shapes, types) == [part.form for part in before.parts]
+    now = answer(node, specs, is_exact)
+    if isinstance(before, str) or isinstance(now, str):
+        return isinstance(before, str) and isinstance(now, str)
+    return now._replace(space=before.space) == before
+
+
+@final
+class _Decisions:
+    """Clusters of a graph, and what has to be as it was where they are to serve another size.
+
+    Attributes:
+        graph: The graph with a node for each cluster.
+        first: Its facts at the size at which it was made.
+    """
 
     def __init__(self, graph: Graph, facts: Facts, candidates: Candidates) -> None:
-        self._graph, self._facts = graph, facts
-        self._shapes, self._contexts = facts["shapes"], facts["contexts"]
-        bound = graph.outputs[: facts["num_outputs"]]
-        self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
-        self._uses = Uses(graph)
-        self._views = Views(graph, facts)
-        self._forms: Known = {}
-        self._found = candidates
-        self._spec, self._specs = self._found.spec, self._found.specs
-        self._candidates = self._found.by_node
-        self._clusters = Clusters.of_graph(graph)
-        self._sizes: dict[int, int] = {}
-        self._kinds: dict[int, Hashable] = {}
-        found = {n: each for n, each in enumerate(self._candidates) if isinstance(each, Candidate)}
-        self._with_rows = {number for number, each in found.items() if each.has_rows}
-        self._uneven = {number for number, each in found.items() if not each.is_even}
+        clusters = Clustering(graph, facts, candidates)
+        clusters.merge()
+        self._own = graph
+        self._answers = []
+        repeats = clusters.repeatable()
+        self._again = None if repeats is None else Again(graph, facts, *repeats)
+        self._changed: Graph | None = None
+        if self._again is not None and self._again.choice is not None:
+            self._answers.append(_Answers(clusters, candidates, facts))
+            self._changed, origins = self._again.rewritten()
+            self._like = numbers(self._changed, origins, graph)
+            facts = self._of_changed(self._changed, facts)
+            candidates = Candidates(self._changed, facts, is_exact=candidates.is_exact)
+            clusters = Clustering(self._changed, facts, candidates)
+            clusters.merge()
+        clusters.settle()
+        self.graph, self._entries = clusters.rebuilt()
+        self._made = clusters.made
+        self._is_exact = candidates.is_exact
+        for op, members, form in self._made:
+            op.take(_size(op, clusters.specs(form), form.views, lambda: clusters, members))
+        self._answers.append(_Answers(clusters, candidates, facts))
+        self.first = self._of_graph(facts)
 
-    def merge(self) -> None:
-        """Find the clusters."""
-        ids = self._graph.node_ids
-        for number, node in enumerate(self._graph.nodes):
-            if isinstance(self._candidates[number], str):
-                continue
-            for source, _ in node.inputs:
-                if not isinstance(self._candidates[ids[source]], str):
-                    self._try(ids[source], number)
-
-    def with_repeated(self) -> tuple[Graph, Facts] | None:
-        """The graph in which backward computes again what it can, and its facts; None: as it is."""
-        if not self._facts["wanted"] or self._graph.computed:
+    def at(self, facts: Facts) -> Facts | None:
+        """Facts of the graph at another size of its pattern; None where another graph is needed."""
+        views = self._answers[0].again(facts)
+        if views is None:
             return None
-        kinds = [
-            None if isinstance(candidate, str) or candidate.has_rows else self._kind(number)
-            for number, candidate in enumerate(self._candidates)
-        ]
-        return again(self._graph, self._facts, self._clusters.groups(), kinds, self._end)
+        if self._again is not None and not self._again.is_same(facts):
+            return None
+        graph = self._own
+        if self._changed is not None:
+            graph, facts = self._changed, self._of_changed(self._changed, facts)
+            views = self._answers[1].again(facts)
+            if views is None:
+                return None
+        late = cache(partial(_clusters, graph, facts, self._is_exact))
+        shapes, types = facts["shapes"], facts["types"]
+        try:
+            for op, members, form in self._made:
+                now = resolved(form, views[-1].resolved)
+                specs = tuple([(shapes.of(entry), types.of(entry)) for entry in (*now.inputs, *now.outputs)])
+                if not op.take(_size(op, specs, now.views, late, members)):
+                    return None
+        except import_module("operad_sdk.vector").NoVectorCodeError:
+            return None
+        return self._of_graph(facts)
 
-    def _kind(self, number: int) -> Hashable:
-        """Properties that all nodes of a cluster have in common, with what they compute again, too."""
-        found = self._kinds.get(number)
-        if found is None:
-            candidate, attrs = self._of(number), self._graph.nodes[number].attrs
-            told = attrs.get("__ctx_group__"), attrs.get("__force_mirroring__")
-            found = self._kinds[number] = (candidate.space, candidate.dtype, self._contexts[number], told)
-        return found
+    def _of_changed(self, graph: Graph, facts: Facts) -> Facts:
+        entries, nodes = self._like
+        contexts = [facts["contexts"][number] for number in nodes]
+        return {**facts, **tables(graph, entries, facts), "contexts": contexts}
 
-    def _try(self, source: int, node: int) -> None:
-        """Merge the clusters of a node and of one that it reads, if that may be."""
-        one, other = self._clusters.find(source), self._clusters.find(node)
-        if one == other or self._difference(source, node) is not None:
-            return
-        if (one in self._with_rows or other in self._with_rows) and self._obstacle(source, node) is not None:
-            return
-        size = self._size(one) + self._size(other)
-        if not self._clusters.merge(one, other):
-            return
-        if one in self._with_rows or other in self._with_rows:
-            self._with_rows |= {one, other}  # whichever stands for both
-        if one in self._uneven or other in self._uneven:
-            self._uneven |= {one, other}
-        self._sizes[self._clusters.find(node)] = size
+    def _of_graph(self, facts: Facts) -> Facts:
+        return tables(self.graph, self._entries, facts)
 
-    def _obstacle(self, source: int, node: int) -> str | None:
-        """Why the clusters of a node and of one that it reads may not be one; None where they may."""
-        for candidate in (self._candidates[source], self._candidates[node]):
-            if isinstance(candidate, str):
-                return candidate
-        if (reason := self._difference(source, node)) is not None:
-            return reason
-        one, other = self._clusters.find(source), self._clusters.find(node)
-        if not self._clusters.can_merge(one, other):
-            return "a node between them would wait for what waits for it"
-        if one in self._with_rows or other in self._with_rows:
-            nodes = sorted([*self._clusters.members(one), *self._clusters.members(other)])
-            return self._found.obstacle_to_code(self._merged(nodes), self._of(source).dtype)
-        return None
 
-    def _difference(self, source: int, node: int) -> str | None:
-        """Why two candidates, of which one reads the other, may not be in a cluster; None where they may."""
-        one, other = self._clusters.find(source), self._clusters.find(node)
-        if (source < self._end) != (node < self._end):
-            return "one is of forward and the other of backward, which may not run"
-        if self._kind(source) != self._kind(node):
-            return self._of(source).difference(self._of(node))
-        if self._size(one) + self._size(other) > MOST_INSTRUCTIONS:
-            return f"together they have more than {MOST_INSTRUCTIONS} instructions"
-        if not self._fit(one, other):
-            return "one is read by the other in another way than element by element"
-        return None
+def _clusters(graph: Graph, facts: Facts, is_exact: bool) -> Clustering:
+    """The clusters, found once more for who asks about them."""
+    found = Clustering(graph, facts, Candidates(graph, facts, is_exact=is_exact))
+    found.merge()
+    found.settle()
+    return found
 
-    def _of(self, number: int) -> Candidate:
-        found = self._candidates[number]
-        assert isinstance(found, Candidate)
-        return found
 
-    def neighbours(self, numbers: Sequence[int]) -> dict[str, str]:
-        """Nodes that read of a cluster or that it reads, and why they are not in it."""
-        own, found = set(numbers), dict[str, str]()
-        ids = self._graph.node_ids
-        for number in numbers:
-            node = self._graph.nodes[number]
-            assert isinstance(node, OpNode)
-            readers = [reader for entry in node.entries for reader in self._uses.takers(entry)]
-            pairs = [(ids[entry.node], number) for entry in node.inputs]
-            pairs += [(number, ids[reader]) for reader in readers]
-            for source, reader in pairs:
-                other = self._graph.nodes[source if reader in own else reader]
-                if (source in own and reader in own) or isinstance(other, Variable) or other.name in found:
-                    continue
-                found[other.name] = self._reason(source, reader)
-        return found
-
-    def _reason(self, source: int, reader: int) -> str:
-        """Why a node and one that it reads, of which a cluster has one, do not go together."""
-        made = self._graph.nodes[source]
-        reads = [entry for entry in self._graph.nodes[reader].inputs if entry.node is made]
-        if any(self._views.resolved(entry)[1] is not None for entry in reads):
-            return "what it gives is read where it is, in the array that it is a part of"
-        return self._obstacle(source, reader) or "it stands in another cluster"
-
-    def _reads_a_view(self, number: int) -> bool:
-        """Return whether a node alone is worth a kernel, which reads in place what it would get copied."""
-        if isinstance(self._candidates[number], str):
-            return False
-        node = self._graph.nodes[number]
-        if not any(map(self._views.saves_a_copy, node.of_read(node.inputs))):
-            return False
-        return self._found.obstacle_to_code(self._merged([number]), self._of(number).dtype) is None
-
-    def _size(self, cluster: int) -> int:
-        found = self._sizes.get(cluster)
-        if found is None:
-            found = self._sizes[cluster] = self._of(cluster).size
-        return found
-
-    def _fit(self, one: int, other: int) -> bool:
-        """Return whether all that one cluster reads of the other is read element by element."""
-        if one not in self._uneven and other not in self._uneven:
-            return True
-        ids = self._graph.node_ids
-        for readers, makers in ((one, other), (other, one)):
-            makes = set(self._clusters.members(makers))
-            for number in self._clusters.members(readers):
-                node, candidate = self._graph.nodes[number], self._of(number)
-                for part in candidate.parts:
-                    for place, instruction in zip(part.inputs, part.form.instructions, strict=False):
-                        entry = node.inputs[place]
-                        if ids[entry.node] in makes and not self._is_whole(entry, instruction, candidate):
-                            return False
-        return True
-
-    def _is_whole(self, entry: Entry, instruction: Instruction, reader: Candidate) -> bool:
-        kind, axes = self._of(self._graph.node_ids[entry.node]).given(entry.index)
-        is_plain = axes is None and instruction.axes is None and kind == instruction.kind
-        return is_plain and self._shapes.of(entry) == reader.space
-
-    def _steps(self, numbers: Sequence[int]) -> list[Step]:
-        nodes: list[tuple[int, Any]] = [(number, self._graph.nodes[number]) for number in numbers]
-        return [Step(self._of(number).parts, node.inputs, node.entries) for number, node in nodes]
-
-    def _whole(self, numbers: Sequence[int]) -> tuple[Merged, Specs]:
-        """The form of nodes with all as results that somebody reads; its inputs are those of `_merged`."""
-        steps = self._steps(numbers)
-        made = [entry for step in steps for entry in step.outputs if self._uses.is_wanted(entry)]
-        found = merged(steps, made, self._views.resolved, self._forms)
-        return found, tuple(self._specs(found))
-
-    def _in_place(self, numbers: Sequence[int]) -> InPlace:
-        """Nodes and entries that are passed over where nodes read parts of arrays."""
-        nodes, ids = [self._graph.nodes[number] for number in numbers], self._graph.node_ids
-        read = [
-            entry for node in nodes for entry in node.of_read(node.inputs) if ids[entry.node] not in numbers
-        ]
-        passed = dict.fromkeys(found for entry in read for found in self._views.between(entry))
-        entries = [found for found in passed if self._uses.is_wanted(found[0])]
-        # What forward passed over is no news in backward.
-        after = self._end if numbers[0] >= self._end else 0
-        beside = dict.fromkeys(entry.node for entry, _, _ in entries if ids[entry.node] >= after)
-        return InPlace(entries, [node for node in beside if isinstance(node, OpNode)])
-
-    def _merged(self, numbers: Sequence[int]) -> Merged:
-        """The form of nodes, with all as results that others read."""
-        own, steps = {self._graph.nodes[number] for number in numbers}, self._steps(numbers)
-        made = [entry for step in steps for entry in step.outputs]
-        wanted = [entry for entry in made if self._uses.is_wanted(entry, own)]
-        # What others take for its shape alone is like something that is there, or is there itself.
-        specs = {self._spec(entry) for entry in wanted}
-        for entry in made:
-            if self._spec(entry) not in specs and any(n not in own for n in self._uses.takers(entry)):
-                wanted.append(entry)
-                specs.add(self._spec(entry))
-        return merged(steps, wanted, self._views.resolved, self._forms)
-
-    def rebuilt(self) -> tuple[Graph, Facts]:
-        """The graph with a node for each cluster, and its shapes and types, which need not be inferred."""
-        graph, renewed, instead = self._graph, dict[Node, Node](), dict[Entry, Entry]()
-        groups = self._clusters.groups()
-        clustered = {graph.nodes[number] for numbers in groups if len(numbers) > 1 for number in numbers}
-        self._views = Views(graph, self._facts, clustered, self._views.known)
-        values = list(zip(self._shapes.values, self._facts["types"].values, strict=True))
-        specs = dict[Node, Sequence[tuple[Shape, Any]]]()  # of all nodes
-
-        def now(entry: Entry) -> Entry:
-            found = instead.get(entry)
-            return Entry(renewed.get(entry.node, entry.node), entry.index) if found is None else found
-
-        for numbers in groups:
-            node = graph.nodes[numbers[0]]
-            if len(numbers) == 1 and not self._reads_a_view(numbers[0]):
-                made: Node = node
-                if not isinstance(node, Variable):
-                    made = rebuilt(node, [now(entry) for entry in node.inputs], renewed)
-                    if made is not node:
-                        renewed[node] = made
-                first = graph.first_entries[numbers[0]]
-                specs[made] = values[first : first + node.num_outputs]
-                continue
-            form = self._merged(numbers)
-            members = [member for member in (graph.nodes[n] for n in numbers) if isinstance(member, OpNode)]
-            late = [partial(each, numbers) for each in (self._whole, self._in_place, self.neighbours)]
-            op = import_module("operad_fusion.fused").Fused(
-                form, self._of(numbers[0]).dtype, tuple(self._specs(form)), members, *late
-            )
-            name = "+".join(member.name for member in members[:_NAMED])
-            cluster = OpNode(op, name, [now(entry) for entry in form.inputs], node.attrs)
-            specs[cluster] = [self._spec(entry) for entry in form.outputs]
-            alike = {self._spec(entry): Entry(cluster, index) for index, entry in enumerate(form.outputs)}
-            for member in members:
-                for entry in member.entries:
-                    if self._spec(entry) in alike:  # of which only shape and type count
-                        instead[entry] = alike[self._spec(entry)]
-            instead.update((entry, Entry(cluster, index)) for index, entry in enumerate(form.outputs))
-        if not instead:
-            return graph, {"shapes": self._shapes, "types": self._facts["types"]}
-        found = Graph([now(entry) for entry in graph.outputs], graph.computed)
-        return found, extended(found, specs)
+def _size(op: Any, specs: Any, views: Any, late: Callable[[], Clustering], members: Sequence[int]) -> Any:
+    return import_module("operad_fusion.fused").Size(op.compiled, specs, views, late, members)
 
 
 fusion: Final = Pass(

@@ -20,9 +20,14 @@ class Step(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """A common form: what its inputs and its results are."""
+    """A common form: what its inputs and its results are.
+
+    Attributes:
+        read: What the steps read; an input is that, or the array of which it is a view.
+    """
 
     form: ScalarForm
+    read: list[Entry]
     inputs: list[Entry]
     views: list[View | None]
     outputs: list[Entry]
@@ -65,8 +70,13 @@ def merged(
         if known is not None:
             known[pattern] = found
     entries = list(numbers)
-    bases = [resolve(entries[number]) for number in found[1]]
-    return Merged(found[0], [entry for entry, _ in bases], [view for _, view in bases], list(wanted))
+    return resolved(Merged(found[0], [entries[number] for number in found[1]], [], [], list(wanted)), resolve)
+
+
+def resolved(found: Merged, resolve: Resolve) -> Merged:
+    """The same form, whose inputs are looked up."""
+    bases = [resolve(entry) for entry in found.read]
+    return found._replace(inputs=[entry for entry, _ in bases], views=[view for _, view in bases])
 
 
 @final

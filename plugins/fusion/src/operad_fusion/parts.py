@@ -32,11 +32,13 @@ def parts_of(node: OpNode, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     """
     if node.op.is_stateful:
         return "it keeps something from call to call"
+    found = forms_of(node, in_shapes, in_types)
+    forms = [form for form in found if not isinstance(form, str)]
+    if len(forms) < len(found):
+        return next(form for form in found if isinstance(form, str))
     if isinstance(node.op, Gradient):
-        return _of_gradient(node.op, in_shapes, in_types)
-    form = node.op.scalar_form(FORWARD, in_shapes, in_types)
-    if isinstance(form, str):
-        return form
+        return _of_gradient(node.op, forms)
+    (form,) = forms
     if any(step.op == "position" for step in form.instructions):
         return "it counts along axes, and clusters may be computed along others"
     names = node.op.list_outputs()
@@ -46,14 +48,20 @@ def parts_of(node: OpNode, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     return [Part(form, tuple(range(len(form.inputs))), outputs)]
 
 
-def _of_gradient(op: Gradient, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> list[Part] | str:
+def forms_of(node: OpNode, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> list[ScalarForm | str]:
+    """Forms of a node's outputs together, or of a gradient's each; as text, the reason why there is none."""
+    op = node.op
+    if not isinstance(op, Gradient):
+        return [op.scalar_form(FORWARD, in_shapes, in_types)]
     shapes: list[Any] = op.of_operator(in_shapes)
     types: list[Any] = op.of_operator(in_types)
+    names = op.of.list_arguments()
+    return [op.of.scalar_form(f"{names[target]}_grad", shapes, types) for target in op.targets]
+
+
+def _of_gradient(op: Gradient, forms: Sequence[ScalarForm]) -> list[Part] | str:
     names, found = op.of.list_arguments(), []
-    for number, target in enumerate(op.targets):
-        form = op.of.scalar_form(f"{names[target]}_grad", shapes, types)
-        if isinstance(form, str):
-            return form
+    for number, (target, form) in enumerate(zip(op.targets, forms, strict=True)):
         reads = op.of.backward_dependency([position == target for position in range(len(names))])
         if len(form.results) != 1 or any(entry not in op.reads for entry in reads):
             return "its form reads something else than the gradient does"

@@ -6,7 +6,7 @@ numbers rise by the same steps along each axis, its output is a view of its inpu
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
@@ -130,7 +130,7 @@ class Views:
         clustered: Container[Node] = (),
         known: Memo[View | None] | None = None,
     ) -> None:
-        self._graph, self._clustered = graph, clustered
+        self._graph, self.clustered = graph, clustered
         self.known: Final = Memo[View | None]() if known is None else known
         self._shapes, self._types, self._contexts = (facts[name] for name in ("shapes", "types", "contexts"))
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
@@ -142,6 +142,21 @@ class Views:
         if found is None:
             found = self._found[entry] = self._looked_up(entry)
         return found
+
+    def answers(self, entries: Iterable[Entry] | None = None) -> list[tuple[Entry, Entry, bool, bool]]:
+        """Answers about entries that may be views: the array, whether it has them, and not as a whole.
+
+        Args:
+            entries: Some; None: all that were asked about.
+        """
+        every = (
+            [entry for entry in [*self._found] if moves_elements(entry.node)] if entries is None else entries
+        )
+        return [(entry, *self._answer(entry)) for entry in every]
+
+    def _answer(self, entry: Entry) -> tuple[Entry, bool, bool]:
+        base, view = self.resolved(entry)
+        return base, view is not None, self.saves_a_copy(entry)
 
     def between(self, entry: Entry) -> list[tuple[Entry, Entry, View]]:
         """All outputs of the nodes between an array and a view of it, each with that array and its own view.
@@ -193,7 +208,7 @@ class Views:
         node = entry.node
         if not isinstance(node, OpNode) or node in self._graph.computed or node in self._awaited:
             return False
-        if node in self._clustered:
+        if node in self.clustered:
             return False
         if node.control_deps or node.sums or not node.inputs:
             return False

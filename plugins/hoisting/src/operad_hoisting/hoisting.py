@@ -12,9 +12,10 @@ that is joined must be kept until the last of it is there.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, final
 
-from operad.graph import Entry, Graph, Node, OpNode, Pass, rewrite
+from operad.graph import Entry, Graph, Node, OpNode, Pass, extended, rewrite
 from operad.operator import Gradient, OperatorProperty, Shape
 from operad_hoisting.joined import Joined
 from operad_hoisting.settings import MODE
@@ -52,9 +53,29 @@ class Use(NamedTuple):
 
 
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+    unchanged = {"shapes": facts["shapes"], "types": facts["types"]}
     if MODE.read() == "off" or not [node for node in graph.op_nodes if node.adds_to]:
-        return graph, {}
-    return _Hoisting(graph, facts).run(), {}
+        return graph, unchanged
+    # Sizes decide by which shapes are equal, and by how many nodes give the rows.
+    numbers: dict[Shape, int] = {}
+    alike = [numbers.setdefault(shape, len(numbers)) for shape in facts["shapes"].values]
+    rows = [_at_once(shape[0]) if shape else 0 for shape in numbers]
+    known = graph.memo.setdefault("hoisting", {})
+    key = (*alike, *rows, *facts["contexts"])
+    if key not in known:
+        known[key] = _Hoisting(graph, facts).run()
+    found, origins = known[key]
+    if found is graph:
+        return graph, unchanged
+    values = list(zip(facts["shapes"].values, facts["types"].values, strict=True))
+    spans = dict(zip(graph.nodes, pairwise(graph.first_entries), strict=True))
+    old = {node: origins.get(node, node) for node in found.nodes}
+    return found, extended(found, {new: values[slice(*spans[o])] for new, o in old.items() if o in spans})
+
+
+def _at_once(rows: int) -> int:
+    """Nodes that are taken together."""
+    return max(1, ROWS // max(1, rows))
 
 
 @final
@@ -66,15 +87,17 @@ class _Hoisting:
         self._shapes, self._contexts = facts["shapes"], facts["contexts"]
         self._groups: dict[Node, list[Use]] = {}
         self._made: dict[Node, OpNode] = {}  # each node of a group on its new inputs
+        self._origins: dict[Node, Node] = {}  # for each other node that is new, what it was
 
-    def run(self) -> Graph:
+    def run(self) -> tuple[Graph, dict[Node, Node]]:
+        """The graph, and for nodes on new inputs the nodes that they were."""
         for chain in self._chains():
-            count = max(1, ROWS // max(1, chain[0].rows))
+            count = _at_once(chain[0].rows)
             for start in range(0, len(chain), count):
                 group = chain[start : start + count]
                 if len(group) > 1:
                     self._groups.update((use.node, group) for use in group)
-        return rewrite(self._graph, self._visit) if self._groups else self._graph
+        return rewrite(self._graph, self._visit) if self._groups else self._graph, self._origins
 
     def _chains(self) -> list[list[Use]]:
         """Uses whose gradients are added to each other's, in order."""
@@ -137,6 +160,7 @@ class _Hoisting:
     def _visit(self, old: Node, new: Node) -> Sequence[Entry] | None:
         group = self._groups.get(old)
         if group is None:
+            self._origins[new] = old
             return None
         assert isinstance(old, OpNode)
         assert isinstance(new, OpNode)
@@ -198,4 +222,10 @@ def signature_of(op: OperatorProperty) -> Hashable:
     return OpNode(op, "").signature
 
 
-hoisting: Final = Pass("hoisting", _run, requires=("shapes", "contexts"), reads_names=False)
+hoisting: Final = Pass(
+    "hoisting",
+    _run,
+    requires=("shapes", "types", "contexts"),
+    provides=("shapes", "types"),
+    reads_names=False,
+)

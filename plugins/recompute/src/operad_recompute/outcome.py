@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, final
 
 from operad.graph import Graph, planned_bytes
-from operad_passes import carried
+from operad_passes import numbers, tables
 from operad_recompute.choice import Stretch
 from operad_recompute.rewriting import mirrored
 from operad_recompute.values import Values
@@ -20,13 +20,13 @@ class Outcome(NamedTuple):
 
     Attributes:
         graph: The graph.
-        facts: `shapes`, `types` and `contexts` of it.
+        entries: For each of its entries the number of that of the old graph which it is like.
         planned_bytes: What it will need, roughly.
         us: How long what is computed again takes, roughly, in microseconds.
     """
 
     graph: Graph
-    facts: Facts
+    entries: Sequence[int]
     planned_bytes: int
     us: float
 
@@ -35,8 +35,10 @@ def outcome(values: Values, facts: Facts, stretches: Iterable[Stretch]) -> Outco
     """Outcome of computing the values of some stretches again."""
     chosen = list(stretches)
     graph, origins = mirrored(values, chosen)
-    new = carried(graph, origins, facts)
-    return Outcome(graph, new, planned_bytes(graph, {**facts, **new}), microseconds(values, chosen))
+    entries, nodes = numbers(graph, origins, values.graph)
+    contexts = [facts["contexts"][number] for number in nodes]
+    new = {**facts, **tables(graph, entries, facts), "contexts": contexts}
+    return Outcome(graph, entries, planned_bytes(graph, new), microseconds(values, chosen))
 
 
 def microseconds(values: Values, stretches: Iterable[Stretch]) -> float:

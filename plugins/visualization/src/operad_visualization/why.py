@@ -73,9 +73,9 @@ def why(self: Any) -> NodeKernels:
     program = self.program
     rows: list[NodeKernel] = []
     composites: dict[str, CompositeReport] = {}
-    for node in program.graph.op_nodes:
-        if isinstance(node.op, Composite):
-            about = node.op.about()
+    for node_id, node in enumerate(program.graph.nodes):
+        if isinstance(node, OpNode) and isinstance(node.op, Composite):
+            about = node.op.about([program.spec(entry).shape for entry in program.graph.input_ids[node_id]])
             beside = {program.named(name): reason for name, reason in about.neighbours.items()}
             members = [*map(program.named, about.members)]
             composites[node.name] = about._replace(members=members, neighbours=beside)

@@ -39,14 +39,17 @@ def of_class(prop: OperatorProperty, in_shapes: Sequence[Shape]) -> tuple[Shape,
         return tuple(in_shapes)
 
 
+def largest_of_class(length: int) -> int:
+    """The largest length of the class of a length."""
+    step = 1 << max(0, length.bit_length() - _EXACT_BITS)
+    return -(-length // step) * step
+
+
 def _free(length: int, taken: set[int]) -> int:
     """The largest length of a class, or of the next one that no other length stands in."""
-    while True:
-        step = 1 << max(0, length.bit_length() - _EXACT_BITS)
-        length = -(-length // step) * step
-        if length not in taken:
-            return length
+    while (length := largest_of_class(length)) in taken:
         length += 1
+    return length
 
 
 def _numbers(prop: OperatorProperty) -> list[int]:

@@ -91,7 +91,8 @@ class FormOperator(Operator):
         self._signature = Signature(about, part, form)
         self._compiled = compiled(form, self._signature.dtype)
         # Of a cluster, for each input the view that the form reads, or None.
-        self._views: Sequence[View | None] = getattr(prop, "views", None) or (None,) * len(form.inputs)
+        views_of = getattr(prop, "views_of", lambda _: (None,) * len(form.inputs))
+        self._views: Sequence[View | None] = views_of(about.in_shapes)
         self._quick = self._quick_call(self._compiled, prop, self._signature.specs)
         self._quick_apart = self._quick or self._quick_call(self._compiled, None, self._signature.specs)
         self._is_direct = self._quick is not None and part == FORWARD and self._signature.is_plain
