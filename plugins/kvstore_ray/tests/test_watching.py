@@ -95,8 +95,10 @@ def states_seen(
 
     command = [sys.executable, "-c", WORKER + body, str(folder)]
     made = workers.Workers(command, os.environ, 2, lambda _: None, restarts)
-    made.run(20.0, watch=watch)
-    made.end()
+    try:
+        made.run(20.0, watch=watch)
+    finally:
+        made.end()
     return [one for one, _ in groupby(found)]
 
 
