@@ -72,9 +72,10 @@ if not child:
 assert os.waitpid(child, 0)[1] == 0, "in the child"
 print(*sorted(kinds))
 for thread in helpers():
-    with open(f"/proc/self/task/{thread.native_id}/status") as file:
-        blocked = int(next(line for line in file if line.startswith("SigBlk")).split()[1], 16)
-    print([number.name for number in SIGNALS if blocked >> number - 1 & 1])
+    with suppress(FileNotFoundError, ProcessLookupError):  # as above
+        with open(f"/proc/self/task/{thread.native_id}/status") as file:
+            blocked = int(next(line for line in file if line.startswith("SigBlk")).split()[1], 16)
+        print([number.name for number in SIGNALS if blocked >> number - 1 & 1])
 """
 
 STOPPED = """
