@@ -26,7 +26,6 @@ def printed_beside(folder, group, entry, source, program):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=100,
         check=False,
     )
     return done.stdout + done.stderr

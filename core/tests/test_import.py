@@ -23,9 +23,7 @@ def imported_by(statements: str) -> set[str]:
         f"{statements}\n"
         "print(j.dumps(sorted(set(sys.modules) - known)))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     return set(json.loads(done.stdout))
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.distributed.conftest import (
-    ENDED_S,
     LIMIT_S,
     PROGRAMS,
     Run,
@@ -31,7 +30,7 @@ def test_the_rules_of_synchronous_stores_hold_for_2_workers(run_ray: Run) -> Non
 
 def test_values_are_exact_after_servers_were_killed_and_came_back(run_ray: Run) -> None:
     ended = run_ray(2, "failures", "killed_server", "dist_sync", options=("-s", "2"))
-    assert (ended.code, len(ended.lines("exact; longest step"))) == (0, 2), ended.output
+    assert (ended.code, len(ended.lines("exact"))) == (0, 2), ended.output
 
 
 @slow
@@ -44,7 +43,7 @@ def test_the_rules_of_synchronous_stores_hold_for_3_workers_and_2_servers(run_ra
 @slow
 def test_values_are_exact_with_3_workers_and_3_servers_of_which_some_are_killed(run_ray: Run) -> None:
     ended = run_ray(3, "failures", "killed_server", "dist_sync", options=("-s", "3"))
-    assert (ended.code, len(ended.lines("exact; longest step"))) == (0, 3), ended.output
+    assert (ended.code, len(ended.lines("exact"))) == (0, 3), ended.output
 
 
 @slow
@@ -55,11 +54,10 @@ def test_the_rules_of_asynchronous_stores_hold(run_ray: Run) -> None:
 
 @slow
 @pytest.mark.parametrize("workers", [2, 3])
-def test_survivors_of_a_killed_worker_get_its_rank_within_seconds(run_ray: Run, workers: int) -> None:
+def test_survivors_of_a_killed_worker_get_its_rank(run_ray: Run, workers: int) -> None:
     ended = run_ray(workers, "failures", "killed_worker", "dist_sync")
-    found = re.findall(r"lost \[(\d)\] after ([\d.]+) s: rank \d was killed by signal 9", ended.output)
-    assert [int(rank) for rank, _ in found] == [workers - 1] * (workers - 1), ended.output
-    assert all(float(seconds) < 10 for _, seconds in found)
+    found = re.findall(r"lost \[(\d)\]: rank \d was killed by signal 9", ended.output)
+    assert [int(rank) for rank in found] == [workers - 1] * (workers - 1), ended.output
     assert ended.code == 128 + signal.SIGKILL
 
 
@@ -134,13 +132,9 @@ def test_a_server_that_cannot_read_its_picture_ends_and_says_why_to_every_worker
 
 @slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_to_the_launcher_ends_all_workers_within_seconds(
-    cluster: dict[str, str], number: int
-) -> None:
+def test_a_signal_to_the_launcher_ends_all_workers(cluster: dict[str, str], number: int) -> None:
     command = ray_command(2, "failures", "interrupted", "dist_sync")
-    seconds, code = interrupted_after(command, _environment(cluster), "waiting", number)
-    assert code == 128 + number
-    assert seconds < ENDED_S
+    assert interrupted_after(command, _environment(cluster), "waiting", number) == 128 + number
 
 
 @slow

@@ -66,17 +66,18 @@ def send():
 sender = threading.Thread(target=send)
 sender.start()
 signal.setitimer(signal.ITIMER_REAL, 0.0002, 0.0002)
-for number in range(ROUNDS):
+number = 0
+while number < ROUNDS or min(counts.values()) <= ROUNDS:
     assert bits() == quiet, "a signal changed a result"
     if number % 20 == 0:
         child = os.spawnlp(os.P_NOWAIT, "true", "true")
         os.waitpid(child, 0)
+    number += 1
 signal.setitimer(signal.ITIMER_REAL, 0)
 over.set()
 sender.join()
 assert least_share() < 0.05, "a helper computes after the storm"
 assert bits() == quiet
-print(min(counts.values()))
 """
 
 CHANGES = f"""{HEAD}
@@ -118,7 +119,6 @@ print("done", flush=True)
 def test_a_storm_of_signals_changes_no_bit_and_leaves_no_thread_computing(rounds: int) -> None:
     done = run("-c", STORM, str(rounds), num_threads=3)
     assert not done.returncode, done.stderr
-    assert int(done.stdout) > rounds, "few signals came"
 
 
 @pytest.mark.parametrize("rounds", [12, pytest.param(120, marks=pytest.mark.slow)])

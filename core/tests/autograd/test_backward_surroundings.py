@@ -89,14 +89,14 @@ def test_threads_record_for_themselves():
         with autograd.record():
             y = nd.square(x)
             inside.set()
-            may_go.wait(10)
+            may_go.wait(60)
         y.backward()
         seen.append(x.grad.asnumpy())
 
     thread = threading.Thread(target=other)
     with autograd.record():
         thread.start()
-        assert inside.wait(10)
+        assert inside.wait(60)
     x = variable(A)
     z = nd.square(x)
     may_go.set()

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 
-def finished(kind: str, *arguments: str | Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+def finished(kind: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run Python with these arguments, on an engine of this kind with two threads."""
     environment = {**os.environ, "OPERAD_ENGINE": kind, "OPERAD_NUM_THREADS": "2"}
     return subprocess.run(
@@ -17,5 +17,4 @@ def finished(kind: str, *arguments: str | Path, timeout: float = 60) -> subproce
         check=False,
         capture_output=True,
         text=True,
-        timeout=timeout,
     )

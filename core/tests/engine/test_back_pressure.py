@@ -123,6 +123,23 @@ def test_a_signal_handler_is_known_on_the_stack() -> None:
     assert (seen, interrupts.is_interruption()) == ([True], False)
 
 
+def test_a_push_is_judged_under_the_lock_alone() -> None:
+    """In the middle of a step nothing runs: what ended is counted off, what follows is not counted yet."""
+    queue, judged = DependencyQueue(), []
+    queue.running, queue.pending = 0, 10
+
+    def wait_until(has_capacity: Callable[[], bool], _: float) -> bool:
+        queue.running = 1
+        judged.append(has_capacity())
+        queue.running = 0
+        judged.append(has_capacity())
+        return True
+
+    state = {"queue": queue, "wait_until": wait_until, "open_at": -1, "num_finished": 0}
+    back_pressure.wait_for_capacity(SimpleNamespace(**state), 8, 100, 1)
+    assert judged == [False, True]
+
+
 def test_a_push_that_was_held_goes_on_when_half_is_done() -> None:
     """Else the next push would be held again at once."""
     queue = DependencyQueue()

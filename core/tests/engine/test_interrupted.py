@@ -28,7 +28,7 @@ INTERRUPTED = Path(__file__).with_name("interrupted.py")
 
 def interrupted(kind: str, rounds: int) -> subprocess.CompletedProcess[str]:
     """Run the program that is interrupted `rounds` times."""
-    return finished(kind, "-X", "faulthandler", INTERRUPTED, str(rounds), timeout=100)
+    return finished(kind, "-X", "faulthandler", INTERRUPTED, str(rounds))
 
 
 @pytest.mark.parametrize("kind", ["threaded", "naive"])

@@ -56,4 +56,4 @@ assert touched - before > 48 << 20, (before, touched)
 assert touched - pooled < 16 << 20, (touched, pooled)
 assert released - before < 16 << 20, (before, released)
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True)

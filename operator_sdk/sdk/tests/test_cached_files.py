@@ -285,7 +285,7 @@ def test_processes_that_write_use_and_remove_one_file_at_once_compute_right_valu
     for process in racing:
         process.stdin.write("\n")
         process.stdin.flush()
-    said = [process.communicate(timeout=100)[1] for process in racing]
+    said = [process.communicate()[1] for process in racing]
     assert [process.returncode for process in racing] == [0, 0, 0], said
 
 
@@ -308,7 +308,7 @@ def test_a_process_that_may_write_no_large_files_computes(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path)],
         env={**os.environ, "OPERAD_CACHE_DIR": str(tmp_path / "cache")},
-        capture_output=True, text=True, check=False, timeout=100,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert not done.returncode, done.stderr
     assert done.stderr.count("RuntimeWarning: computing without the cache") == 1

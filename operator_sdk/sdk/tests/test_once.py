@@ -207,6 +207,6 @@ def test_a_child_that_was_forked_beside_a_compilation_compiles(tmp_path):
     require_vector_code()
     done = subprocess.run(
         [sys.executable, "-c", FORKS], env={**os.environ, "OPERAD_CACHE_DIR": str(tmp_path)},
-        capture_output=True, text=True, check=False, timeout=100,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert not done.returncode, done.stderr

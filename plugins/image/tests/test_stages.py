@@ -16,7 +16,7 @@ from core.tests.as_found import stages_as_found
 
 SHAPE = (3, 48, 64)
 SLOW_S = 10.0
-"""What a stage that is made slow takes for an image: more than anything else in a test."""
+"""What a stage that is made slow takes for an image."""
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +26,9 @@ def _left_as_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def slowed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str], None]:
-    """Makes a function slow by the clock that stages are counted with."""
-    real, slow = time.perf_counter, itertools.count(1)
-    passed = [0.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: real() + passed[0])
+    """Makes a function slow by the clock that stages are counted with, where all else takes no time."""
+    slow, passed = itertools.count(1), [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: passed[0])
 
     def make_slow(owner: Any, name: str) -> None:
         fast = getattr(owner, name)

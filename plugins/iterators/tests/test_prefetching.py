@@ -138,9 +138,7 @@ ahead = od.io.PrefetchingIter(Stuck())
 ahead.next()
 print("done")
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
 
@@ -169,7 +167,6 @@ assert len(list(ahead)) == 8
         [sys.executable, "-W", "ignore", "-c", program],
         capture_output=True,
         text=True,
-        timeout=100,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -115,7 +115,6 @@ def test_the_environment_variable_port_means_nothing() -> None:
         env={"PORT": "no number", "PATH": ""},
         capture_output=True,
         text=True,
-        timeout=100,
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")

@@ -83,12 +83,17 @@ def test_a_proof_that_was_overheard_is_of_no_use_to_another_connection(
         assert again.recv(1) == b""
 
 
-def test_a_stranger_that_says_nothing_is_hung_up_on_and_keeps_no_worker_out_until_then() -> None:
-    listener = Listener("127.0.0.1", echoed, proof_s=0.1)
-    with socket.create_connection(listener.address[:2], timeout=LIMIT_S) as silent:
-        assert_answers(listener)
-        assert len(silent.recv(32, socket.MSG_WAITALL)) == 32
+@pytest.mark.parametrize("proof_s", [0.1, 2 * LIMIT_S])
+def test_a_stranger_that_says_nothing_is_hung_up_on_and_keeps_no_worker_out_until_then(
+    proof_s: float, connected: Callable[..., socket.socket]
+) -> None:
+    listener = Listener("127.0.0.1", echoed, proof_s)
+    silent = connected(listener)
+    assert len(silent.recv(32, socket.MSG_WAITALL)) == 32
+    if proof_s < LIMIT_S:
         assert silent.recv(1) == b""
+    else:
+        assert_answers(listener)
 
 
 def test_strangers_that_have_gone_leave_room_for_others(listener: Listener) -> None:
@@ -183,12 +188,15 @@ def test_garbage_of_any_length_is_refused(listener: Listener) -> None:
     assert_answers(listener)
 
 
-def test_a_stranger_costs_no_thread(listener: Listener, connected: Callable[..., socket.socket]) -> None:
-    connected(listener).recv(32, socket.MSG_WAITALL)
-    before = set(threading.enumerate())
+def test_a_stranger_costs_no_thread(
+    listener: Listener, connected: Callable[..., socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listeners, "start_thread", started := Mock(wraps=interrupts.start_thread))
     for _ in range(20):
         assert len(connected(listener).recv(32, socket.MSG_WAITALL)) == 32
-    assert set(threading.enumerate()) <= before
+    assert started.call_count == 0
+    assert_answers(listener)
+    assert started.call_count == 1
 
 
 class Refusing:

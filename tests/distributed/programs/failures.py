@@ -38,14 +38,13 @@ def lose_the_last() -> None:
 
 
 def killed_worker() -> None:
-    """The last rank kills itself; the others report how long the error took."""
+    """The last rank kills itself; the others report the error."""
     lose_the_last()
-    start = time.monotonic()
     kv.push("w", od.nd.ones(3))
     try:
         pulled("w")
     except od.kv.WorkerLostError as error:
-        print(f"lost {list(error.ranks)} after {time.monotonic() - start:.2f} s: {error}", flush=True)
+        print(f"lost {list(error.ranks)}: {error}", flush=True)
 
 
 def shrunk() -> None:
@@ -148,19 +147,16 @@ def killed_server() -> None:
     kv.set_optimizer(od.optimizer.SGD(learning_rate=0.25, momentum=0.5))
     expected, momentum = np.zeros(size, np.float32), np.zeros(size, np.float32)
     outs = [od.nd.zeros(size) for _ in keys]
-    seconds = 0.0
     for step in range(20):
         gradient = np.full(size, step % 3 - 1, np.float32)
         if rank == 0 and step in {7, 13}:
             os.kill(server_process(kv, step % len(kv._transport._links)), signal.SIGKILL)
-        start = time.monotonic()
         kv.pushpull(keys, [od.nd.array(gradient) for _ in keys], out=outs)
-        seconds = max(seconds, time.monotonic() - start)
         momentum = momentum * np.float32(0.5) - np.float32(0.25) * gradient * workers
         expected = expected + momentum
         for out in outs:
             assert (out.asnumpy() == expected).all(), (step, out.asnumpy()[0], expected[0])
-    print(f"exact; longest step {seconds:.2f} s", flush=True)
+    print("exact", flush=True)
 
 
 def killed_at_message() -> None:
@@ -243,13 +239,12 @@ def lost_server() -> None:
     kv.barrier()
     if rank == 0:
         ray.kill(kv._transport._links[0].server)
-    start = time.monotonic()
     try:
         while True:
             kv.push("w", od.nd.ones(3))
             pulled("w")
     except od.kv.ServerLostError as error:
-        print(f"server lost after {time.monotonic() - start:.2f} s: {error}"[:120], flush=True)
+        print(f"server lost: {error}"[:120], flush=True)
 
 
 def interrupted() -> None:

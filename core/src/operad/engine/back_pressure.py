@@ -134,8 +134,9 @@ def wait_inside(
 
     try:
         waiting.extend(around)
-        if not is_free():
-            is_aside = runner.step_aside()
+        if is_free():
+            return True
+        is_aside = runner.step_aside()
         return _wait_patiently(dispatcher, is_free, is_stuck) is None
     finally:
         if is_aside:
@@ -156,16 +157,17 @@ def _wait_patiently(
 ) -> int | None:
     """Wait until `is_over()`, or nothing was finished for some time and `is_stuck()`.
 
+    It is asked under the lock alone: in the middle of a step what goes on with the next operation seems idle.
+
     Returns:
         The number of finished blocks in the second case, else None.
     """
-    while not is_over():
+    while True:
         finished = dispatcher.num_finished
         if dispatcher.wait_until(is_over, _PATIENCE_S):
-            break
+            return None
         if finished == dispatcher.num_finished and is_stuck():
             return finished
-    return None
 
 
 def wait_until_entered(dispatcher: Dispatcher, block: OprBlock, max_bytes: int) -> None:

@@ -132,7 +132,7 @@ def test_a_script_that_checks_its_operator_does_so_once(tmp_path):
     script.write_text(SCRIPT)
     for command in ([str(script)], ["-c", "import scripted"]):
         done = subprocess.run(
-            [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=100
+            [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True
         )
         assert done.stdout.count("checked ['R501', 'R509']") == 1
         assert done.stdout.splitlines()[-1].startswith("checked")

@@ -305,7 +305,7 @@ print(team._hired)
 def test_a_forked_child_has_helpers_of_its_own():
     found = subprocess.run(
         [sys.executable, "-c", PROGRAM], env={**os.environ, "OPERAD_NUM_THREADS": "2"},
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert not found.returncode, found.stderr
     assert found.stdout.split() == ["1"], "the threads are used again"

@@ -43,7 +43,8 @@ class Workers:
         self._read: list[threading.Lock] = []  # each is held until all lines of a process are shown
         self._processes: dict[int, subprocess.Popen[str]] = {}
         self._silent = set(range(count))
-        self._states, self._reports = ["starting"] * count, [""] * count
+        self._states = ["starting"] * count
+        self._reports = [[""] for _ in range(count)]  # of each process: one may be read late
 
     def run(
         self, grace_s: float, on_loss: Callable[[int, str], None] | None = None, watch: Watch | None = None
@@ -120,23 +121,23 @@ class Workers:
         read = threading.Lock()
         read.acquire()
         self._read.append(read)
-        start_thread(f"rank {rank}", self._show, rank, process.stdout, read)
-        self._states[rank], self._reports[rank] = "running", ""
+        self._states[rank], self._reports[rank] = "running", [""]
+        start_thread(f"rank {rank}", self._show, rank, process.stdout, read, self._reports[rank])
 
     def _statuses(self, running: set[int]) -> list[WorkerStatus]:
         both = enumerate(zip(self._states, self._reports, strict=True))
-        return [WorkerStatus(state, report, rank in running) for rank, (state, report) in both]
+        return [WorkerStatus(state, report[0], rank in running) for rank, (state, report) in both]
 
     def _again(self, rank: int, is_restarted: bool) -> str:
         number = self._restarts - self._left[rank] + 1
         return f"; starting it again, {number} of {self._restarts}" if is_restarted else ""
 
-    def _show(self, rank: int, lines: IO[str], read: threading.Lock) -> None:
+    def _show(self, rank: int, lines: IO[str], read: threading.Lock, report: list[str]) -> None:
         try:
             with lines:
                 for line in lines:
                     self._silent.discard(rank)
-                    self._reports[rank] = report_of(line) or self._reports[rank]
+                    report[0] = report_of(line) or report[0]
                     self._echo(f"[{rank}] {line.rstrip()}")
         finally:
             read.release()
