@@ -29,7 +29,6 @@ from operad.imperative.plan import Plan as Plan
 from operad.imperative.plan import Recordable as Recordable
 from operad.imperative.run import distinct as distinct
 from operad.imperative.run import execute as execute
-from operad.imperative.run import is_idle as is_idle
 from operad.imperative.run_time import ABSENT as ABSENT
 from operad.imperative.run_time import RunTime as RunTime
 from operad.imperative.state import RECORDING as RECORDING

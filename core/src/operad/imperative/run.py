@@ -76,8 +76,3 @@ def distinct(
         else:
             const.append(var)
     return const, list(mutable), list(old)
-
-
-def is_idle(var: Var) -> bool:
-    """Return whether no operation that is under way names the variable of an array."""
-    return engine.get().is_idle(var)

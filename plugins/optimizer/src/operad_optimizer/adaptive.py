@@ -208,7 +208,7 @@ class LAMB(AdamAverages):
         self, indices: Sequence[Index], weights: Sequence[NDArray], grads: Sequence[NDArray], states: State
     ) -> None:
         """One operator call where that pays."""
-        if not pays_together(weights, grads, _LARGEST_TOGETHER):
+        if not pays_together(weights, _LARGEST_TOGETHER):
             super().step_several(indices, weights, grads, states)
             return
         counts = tuple(self._index_update_count[index] for index in indices)

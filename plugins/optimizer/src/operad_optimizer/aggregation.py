@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from operad import NDArray, imperative
+from operad import NDArray
 from operad.config import at_least, plugin_setting
 
 SIZE: Final = plugin_setting(
@@ -14,9 +14,6 @@ SIZE: Final = plugin_setting(
     None,
     "Weights that one call of an update operator moves; 0: one; default: the optimizer's, 4 of SGD.",
 )
-
-_LARGEST_WAITING: Final = 1 << 14
-"""Elements of weights that move together while gradients are computed; larger ones go to several threads."""
 
 
 def aggregation_size(default: int) -> int:
@@ -30,16 +27,10 @@ def in_turn(*groups: Sequence[NDArray]) -> list[NDArray]:
     return [array for each in zip(*groups, strict=True) for array in each]
 
 
-def pays_together(weights: Sequence[NDArray], grads: Sequence[NDArray], most: int = 0) -> bool:
+def pays_together(weights: Sequence[NDArray], most: int = 0) -> bool:
     """Return whether one call moves weights in less time than a call for each: on devices, else by size.
 
-    A call for one weight goes the short way of calls on small arrays: eight weights of 4,096 elements take
-    77 us, and 118 us in two calls for four. It cannot while its gradient is computed; then one operation that
-    waits in the engine costs less than several.
-
     Args:
-        most: Elements of a weight up to which it does on the host, where gradients are there.
+        most: Elements of a weight up to which it does on the host.
     """
-    is_there = imperative.is_idle(grads[0]._chunk.var)
-    limit = most if is_there else max(most, _LARGEST_WAITING)
-    return all(weight.context.is_gpu or weight.size <= limit for weight in weights)
+    return all(weight.context.is_gpu or weight.size <= most for weight in weights)

@@ -38,9 +38,9 @@ class SGD(WithMomentum):
     def step_several(
         self, indices: Sequence[Index], weights: Sequence[NDArray], grads: Sequence[NDArray], states: State
     ) -> None:
-        """One operator call where that pays, unless only some weights keep their last step."""
+        """One operator call on devices, unless only some weights keep their last step."""
         kept = [state for state in states if state is not None]
-        if (kept and len(kept) != len(indices)) or not pays_together(weights, grads):
+        if (kept and len(kept) != len(indices)) or not pays_together(weights):
             super().step_several(indices, weights, grads, states)
             return
         rates = {"lrs": self._get_lrs(indices), "wds": self._get_wds(indices), "num_weights": len(indices)}

@@ -11,19 +11,18 @@ called. They travel with what is pushed, since the step itself may run later.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import is_not
 from typing import Any, Protocol, final
 
-import operad
 from operad import NDArray
 from operad.boundary import shortened
 from operad.errors import ArgumentError, BindError, suggestion
 from operad.executor import Executor
 from operad.graph import MemoryPlan
-from operad.imperative import ABSENT, Invoker, find_invoker
-from operad.operator import OperatorProperty
+from operad.imperative import Invoker
 from operad.program import Program
+from operad_optimizer.known_call import KnownCall
 from operad_optimizer.whole_step import ApartError, UpdateCall, WholeStep, overlap
 
 Index = int | str
@@ -80,7 +79,7 @@ class TrainingProgram:
         self._indices = dict(indices)
         self._weights = [executor.arg_dict[name] for name in self._indices]
         self._overlap = overlap(executor, self._indices, {})
-        self._known = [_Known() for _ in self._weights]
+        self._known = [KnownCall() for _ in self._weights]
         self._whole: WholeStep | None = None
         self._made_of: Sequence[object] = ()
         self._why_never = ""
@@ -189,32 +188,3 @@ class TrainingProgram:
         if self._whole is None:
             raise ApartError(self._why_never)
         return self._whole
-
-
-@final
-class _Known:
-    """Operator of one weight's updates; looked up again only where a step says something else."""
-
-    def __init__(self) -> None:
-        self._op: type[OperatorProperty] | None = None
-        self._invoker: Invoker | None = None
-        self._names: Collection[str] = ()
-        self._fixed: Sequence[tuple[str, Any]] = ()
-
-    def of(self, operator: str, params: Mapping[str, Any]) -> tuple[Invoker, tuple[Any, ...]]:
-        """The operator with these parameters, and the values of its run-time parameters."""
-        op = operad.registry.get(operator)
-        run_time = op.params.run_time
-        values = tuple([params.get(name, ABSENT) for name in run_time])
-        if (
-            op is self._op
-            and self._invoker is not None
-            and params.keys() == self._names
-            and all(params[name] is value for name, value in self._fixed)
-            and None not in values
-        ):
-            return self._invoker, values
-        self._op, self._names = op, {*params}
-        self._fixed = [(name, value) for name, value in params.items() if name not in run_time]
-        self._invoker, values = find_invoker(op, params)
-        return self._invoker, values

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, final
 
 from operad import Context, NDArray
+from operad.imperative import RECORDING, local
 from operad_optimizer.base import Index, Optimizer, State, UpdateCall
 from operad_optimizer.state import checked_counts, checked_settings, dump_states, load_states
+from operad_optimizer.together import Together
 
 _SETTINGS = (bool, int, float, str, type(None))
 
@@ -29,6 +31,7 @@ class Updater:
         self.optimizer = optimizer
         self.states: dict[Index, State] = {}
         self.aggregate_updates = getattr(optimizer, "aggregate_num", 0) > 1
+        self._together = Together()
 
     def __call__(
         self,
@@ -41,6 +44,11 @@ class Updater:
         indices: Any = index if several else [index]
         grads: Any = grad if several else [grad]
         weights: Any = weight if several else [weight]
+        if several and local.state.mode < RECORDING and not any(w.context.is_gpu for w in weights):
+            calls = self.calls(indices, weights)
+            if calls is not None:
+                self._together(weights, grads, calls)
+                return
         given = list(zip(indices, grads, weights, strict=True))
         for i, _, w in given:
             if i not in self.states:
