@@ -1,9 +1,9 @@
-"""Updates of several weights as one operation: the bits of calls one by one, whatever changes between steps."""
+"""Updates of several weights as one operation: the bits of calls one by one, whatever changes."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ SHAPES = ((64, 64), (64,), (3, 5), (90, 90), (300, 300), (1,))
 
 
 @pytest.fixture
-def pushed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+def pushed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Numbers of weights of each operation."""
     found: list[int] = []
     push: Any = od.imperative.execute
@@ -26,7 +26,7 @@ def pushed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         push(function, args, *rest, **options)
 
     monkeypatch.setattr("operad_optimizer.together.execute", execute)
-    yield found
+    return found
 
 
 class Pair:

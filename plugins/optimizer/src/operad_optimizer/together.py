@@ -1,9 +1,9 @@
 """Updates of several weights as one operation of the engine.
 
-What the engine asks of an operation takes as long as the update of a small weight. So weights of one CPU move in
-one operation, as many as have `_MOST` elements together. Each moves by the function of its own operator, and so
-by the bits of a call of its own. Arrays of weights, gradients and states stay the same from step to step, and
-often numbers do: what depends on them is kept.
+What the engine asks of an operation takes as long as the update of a small weight. So weights of one CPU move
+in one operation, as many as have `_MOST` elements together. Each moves by the function of its own operator,
+and so by the bits of a call of its own. Arrays of weights, gradients and states stay the same from step to
+step, and often numbers do: what depends on them is kept.
 """
 
 from __future__ import annotations
@@ -111,17 +111,18 @@ class _Part:
 
     def __init__(self, numbers: Sequence[int], moves: Sequence[_Move]) -> None:
         self.numbers, self._moves = numbers, moves
-        plans, first = [plan for _, plan, _ in moves], moves[0]
+        plans = [plan for _, plan, _ in moves]
         read = [grad._chunk.var for _, _, (_, grad, *_) in moves]
         written = [x._chunk.var for _, _, (weight, _, *states) in moves for x in (weight, *states)]
         self._is_one = all(move.is_function for move in moves) and not {*read} & {*written}
         self._is_one = self._is_one and len({*written}) == len(written)
-        self._options = {
-            "ctx": first.inputs[0].context, "const_vars": [*dict.fromkeys(read)], "mutable_vars": written,
-            "name": first.plan.name, "inline": all(plan.run.inline for plan in plans),
-            "reads_mutable": True, "is_parallel": any(plan.run.is_parallel for plan in plans),
-            "size_bytes": sum(plan.run.out_bytes for plan in plans),
-        }  # fmt: skip
+        ctx, distinct_read = moves[0].inputs[0].context, [*dict.fromkeys(read)]
+        inline, is_parallel = all(p.run.inline for p in plans), any(p.run.is_parallel for p in plans)
+        size_bytes = sum(plan.run.out_bytes for plan in plans)
+        self._execute = lambda calls: execute(
+            _move, (calls,), ctx, distinct_read, written, plans[0].name, inline, reads_mutable=True,
+            is_parallel=is_parallel, size_bytes=size_bytes,
+        )  # fmt: skip
         self._values: Sequence[tuple[Any, ...]] = ()
         self._calls: Sequence[tuple[Callable[..., object], tuple[Any, ...]]] = ()
 
@@ -139,7 +140,7 @@ class _Part:
     def push(self) -> None:
         """Move the weights."""
         if self._is_one:
-            execute(_move, (self._calls,), **self._options)
+            self._execute(self._calls)
             return
         for (invoker, _, inputs), values in zip(self._moves, self._values, strict=True):
             invoker(inputs, out=inputs[0], values=values)
