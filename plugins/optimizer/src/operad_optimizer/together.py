@@ -24,6 +24,8 @@ _MOST: Final = 1 << 16
 """Elements of weights that one operation moves; a larger weight has an operation of its own."""
 
 _data_of: Final = attrgetter("_data")
+_Calls = Sequence[tuple[Callable[..., object], tuple[Any, ...]]]
+"""Functions of plain arrays and numbers, and their arguments."""
 
 
 @final
@@ -119,12 +121,12 @@ class _Part:
         ctx, distinct_read = moves[0].inputs[0].context, [*dict.fromkeys(read)]
         inline, is_parallel = all(p.run.inline for p in plans), any(p.run.is_parallel for p in plans)
         size_bytes = sum(plan.run.out_bytes for plan in plans)
-        self._execute = lambda calls: execute(
+        self._execute: Callable[[_Calls], None] = lambda calls: execute(
             _move, (calls,), ctx, distinct_read, written, plans[0].name, inline, reads_mutable=True,
             is_parallel=is_parallel, size_bytes=size_bytes,
         )  # fmt: skip
         self._values: Sequence[tuple[Any, ...]] = ()
-        self._calls: Sequence[tuple[Callable[..., object], tuple[Any, ...]]] = ()
+        self._calls: _Calls = ()
 
     def take(self, values: Sequence[tuple[Any, ...]]) -> None:
         """Use these values of run-time parameters from now on, where they are new."""
@@ -146,7 +148,7 @@ class _Part:
             invoker(inputs, out=inputs[0], values=values)
 
 
-def _move(calls: Sequence[tuple[Callable[..., object], tuple[Any, ...]]]) -> None:
+def _move(calls: _Calls) -> None:
     for function, args in calls:
         function(*args)
 
