@@ -241,35 +241,40 @@ class Trainer:
             param._note_gradients()
 
     def _update(self, ignore_stale_grad: bool) -> None:
-        given: list[list[tuple[int, NDArray, NDArray]]] = [[] for _ in self._contexts]
         trained = self._trained()
         if self._kvstore is not None and self._update_on_kvstore:
             keys, values = [i for i, _ in trained], [param.list_data() for _, param in trained]
             self._kvstore.pull(keys, values)
             return
-        for i, param in trained:
-            weights, grads = param.list_data(), param.list_grad()
-            if not param._has_new_gradients():
-                if ignore_stale_grad:
-                    continue
-                raise UserWarning(
-                    f"Gradient of Parameter `{param.name}` on context {weights[0].context} has not been "
-                    "updated by "
-                    "backward since last `step`. This could mean a bug in your model that made it only use "
-                    "a subset of "
-                    "the Parameters (Blocks) for this iteration. If you are intentionally only using a "
-                    "subset, call step "
-                    "with ignore_stale_grad=True to suppress this warning and skip updating of Parameters "
-                    "with stale "
-                    "gradient"
-                )
-            for one, grad, weight in zip(given, grads, weights, strict=True):
-                one.append((i, grad, weight))
-            param._note_gradients()
-        for updater, ctx, one in zip(self._updaters, self._contexts, given, strict=True):
-            if one:
-                self._optimizer._set_current_context(ctx.device_id)
-                updater(*map(list, zip(*one, strict=True)))
+        moved = [(i, param) for i, param in trained if self._is_moved(param, ignore_stale_grad)]
+        indices = [i for i, _ in moved]
+        grads, weights = ([*map(of, [p for _, p in moved])] for of in (Parameter.list_grad, Parameter.list_data))
+        of_contexts = self._updaters, self._contexts, zip(*grads, strict=True), zip(*weights, strict=True)
+        for updater, ctx, own_grads, own_weights in zip(*of_contexts, strict=bool(moved)):
+            self._optimizer._set_current_context(ctx.device_id)
+            updater(indices, own_grads, own_weights)
+
+    def _is_moved(self, param: Parameter, ignore_stale_grad: bool) -> bool:
+        """Return whether all gradients of a parameter were new, which they are no more.
+
+        Raises:
+            UserWarning: They were not, and that is not ignored.
+        """
+        if param._take_gradients():
+            return True
+        if not ignore_stale_grad:
+            raise UserWarning(
+                f"Gradient of Parameter `{param.name}` on context {param.list_ctx()[0]} has not been "
+                "updated by "
+                "backward since last `step`. This could mean a bug in your model that made it only use "
+                "a subset of "
+                "the Parameters (Blocks) for this iteration. If you are intentionally only using a "
+                "subset, call step "
+                "with ignore_stale_grad=True to suppress this warning and skip updating of Parameters "
+                "with stale "
+                "gradient"
+            )
+        return False
 
     def save_states(self, fname: str) -> None:
         """Write what the optimizer keeps of the parameters, and its settings."""

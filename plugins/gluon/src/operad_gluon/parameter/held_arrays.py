@@ -52,6 +52,14 @@ class HeldArrays:
         """Return whether all gradients were written since they were noted."""
         return not any(map(eq, map(version_of, self._grad or ()), self._noted))
 
+    def _take_gradients(self) -> bool:
+        """Note gradients that were all written since they were noted; returns whether they were."""
+        versions = [*map(version_of, self._grad or ())]
+        if any(map(eq, versions, self._noted)):
+            return False
+        self._noted = versions
+        return True
+
     def _found(self, arrays: list[NDArray] | None, ctx: Any) -> NDArray:
         """The one of its arrays that is on `ctx`."""
         if arrays is None:
