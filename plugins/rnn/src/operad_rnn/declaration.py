@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import inf
-from typing import Any
+from typing import Any, Final
 
 from operad_rnn.arrays import Bounds
 from operad_rnn.layout import GATES, PackedLayout
 from operad_sdk import OperatorProperty, ParamError, param
+
+_packed_layout: Final = lru_cache(maxsize=256)(PackedLayout)
 
 
 class RecurrentProperty(OperatorProperty):
@@ -95,7 +98,7 @@ class RecurrentProperty(OperatorProperty):
 
     def layout(self, input_size: int) -> PackedLayout:
         """Positions of everything in `parameters`, for data of so many features."""
-        return PackedLayout(
+        return _packed_layout(
             self.mode, input_size, self.state_size, self.num_layers, self.bidirectional, self.projection_size
         )
 

@@ -22,6 +22,9 @@ Values = list[Any]
 
 OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 
+_MOST_KEPT_BYTES: Final = 1 << 20
+"""Size of the largest array that is kept for a target that nobody asks for."""
+
 
 class Surroundings(Protocol):
     """Members of an operator that its runners use."""
@@ -68,8 +71,8 @@ class FunctionRunner:
     """
 
     __slots__ = (
-        "_around", "_bound", "_first", "_function", "_head", "_layout", "_positions", "_reads", "_wide",
-        "targets",
+        "_around", "_bound", "_first", "_function", "_head", "_layout", "_positions", "_reads", "_unasked",
+        "_wide", "targets",
     )  # fmt: skip
 
     def __init__(
@@ -90,6 +93,9 @@ class FunctionRunner:
             bound.function if lengths is None else partial(_call_grouped, bound.function, lengths)
         )
         self.targets = bound.targets
+        # By position, what stood for a target that nobody asks for.
+        # invariant: it is in no table while a call uses it, so that threads never share it.
+        self._unasked: dict[int, Array] = {}
 
     def wanted(self, req: Sequence[OpReq]) -> frozenset[str]:
         """Names of the targets that are asked for."""
@@ -167,6 +173,8 @@ class FunctionRunner:
             state[...] = value
         for position, value in scratch.items():
             self._put(position, value, req[position], targets[position], head)
+            if targets[position] is None and isinstance(value, np.ndarray) and value.nbytes <= _MOST_KEPT_BYTES:
+                self._unasked[position] = value
         if bound.returned:
             is_train = values[self._layout.firsts[EXTRA] + WORDS.index(IS_TRAIN)]
             self._store_returned(result, self._asked(req, is_train, result), targets, head)
@@ -201,6 +209,9 @@ class FunctionRunner:
                 return target
         if target is not None:
             shape, dtype = target.shape, target.dtype
+        elif not accumulates and (kept := self._unasked.pop(position, None)) is not None:
+            scratch[position] = kept
+            return kept
         else:
             shape, dtype = self._around.like(self._layout.group, position)
         make = self._around.xp.zeros if accumulates else self._around.xp.empty

@@ -12,7 +12,9 @@ import ctypes
 from collections import namedtuple
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
+from operator import call, is_
 from typing import Any, Final, NamedTuple, Self, final
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +40,8 @@ _WORD_BYTES: Final = 8
 _ONCE: Final = np.zeros(1, np.int64)
 _MOST_KEPT: Final = 64
 """Kinds of loops that are kept."""
+_MOST_SETS: Final = 4
+"""Sets of arrays that lie alike for which loops are kept at the same time."""
 _MOST_KEPT_BYTES: Final = 1 << 20
 """Memory of their own that loops keep; with more, making them is little beside their work."""
 
@@ -248,23 +252,35 @@ class _KeptPhases:
             loop.move(self._every[begin:end].reshape(loop.addresses.shape))
             loop.release()
             begin = end
+        self._bound = [*map(ref, arrays)]
 
     def bind(self, arrays: Sequence[NDArray[Any]]) -> None:
         """Take other arrays, which lie alike."""
         bases = np.array([*map(data_address, arrays), *self._own])
         np.add(bases[self._which], self._offsets, out=self._every)
+        self._bound = [*map(ref, arrays)]
+
+    def is_bound(self, arrays: Sequence[NDArray[Any]]) -> bool:
+        """Return whether the addresses are those of these very arrays, which have lived on since."""
+        return all(map(is_, arrays, map(call, self._bound)))
+
+
+_Phases = Sequence[Sequence[StepLoop]]
+_Free = list[_KeptPhases]
 
 
 @final
 class KeptLoops:
     """Loops that have run, for further runs over arrays that lie alike: only addresses are others.
 
-    Making the calls of a step, and their tables, takes as long as a small network's steps.
+    Making the calls of a step, and their tables, takes as long as a small network's steps. In a compiled
+    program the arrays are often the same ones: then nobody looks how they lie.
     """
 
     def __init__(self) -> None:
         # invariant: loops are in no list while they run, so that threads never share their tables and memory.
-        self._free: dict[Hashable, list[_KeptPhases]] = {}
+        self._free: dict[Hashable, _Free] = {}
+        self._last: dict[Hashable, tuple[_KeptPhases, _Free]] = {}  # by the arrays' numbers
 
     def run(
         self,
@@ -281,24 +297,53 @@ class KeptLoops:
                 loops are not kept.
             make: Makes the loops.
         """
-        key = (key, *[(array.shape, array.strides, array.dtype.char) for array in arrays])
-        try:
-            kept = self._free[key].pop()
-        except (KeyError, IndexError):
-            made = make()
-            phases, is_kept = made.phases, False
-            if not is_checked() and sum(array.nbytes for array in made.memory) <= _MOST_KEPT_BYTES:
-                kept = _KeptPhases(made, arrays)
-                is_kept = kept.is_complete
-        else:
-            phases, is_kept = kept.phases, True
-            kept.bind(arrays)
+        same = (key, *map(id, arrays))
+        phases, kept, free = self._same(same, arrays) or self._alike(same, arrays, make)
         for loops in phases:
             run_steps(loops, op_ctx)
-        if is_kept:
-            if len(self._free) > _MOST_KEPT:
-                self._free.clear()
-            self._free.setdefault(key, []).append(kept)
+        if kept is not None:
+            free.append(kept)
+            if len(self._last) > _MOST_KEPT:
+                self._last.clear()
+            self._last[same] = kept, free
+
+    def _same(
+        self, same: Hashable, arrays: Sequence[NDArray[Any]]
+    ) -> tuple[_Phases, _KeptPhases, _Free] | None:
+        """Loops that ran over these arrays last, and the list to put them back into."""
+        if (last := self._last.get(same)) is None:
+            return None
+        kept, free = last
+        try:
+            free.remove(kept)
+        except ValueError:  # another thread runs them
+            return None
+        if kept.is_bound(arrays):
+            return kept.phases, kept, free
+        free.append(kept)
+        return None
+
+    def _alike(
+        self, same: tuple[Hashable, ...], arrays: Sequence[NDArray[Any]], make: Callable[[], LoopPhases]
+    ) -> tuple[_Phases, _KeptPhases | None, _Free]:
+        """Loops that ran over arrays that lie alike, bound to these, or new ones; None if not to be kept.
+
+        Where runs over a few sets of arrays alternate, each gets loops.
+        """
+        lies = (same[0], *[(array.shape, array.strides, array.dtype.char) for array in arrays])
+        if len(self._free) > _MOST_KEPT:
+            self._free.clear()
+        free = self._free.setdefault(lies, [])
+        try:
+            kept = free.pop(0 if same not in self._last or len(free) >= _MOST_SETS else len(free))
+        except IndexError:
+            made = make()
+            if is_checked() or sum(array.nbytes for array in made.memory) > _MOST_KEPT_BYTES:
+                return made.phases, None, free
+            kept = _KeptPhases(made, arrays)
+            return kept.phases, kept if kept.is_complete else None, free
+        kept.bind(arrays)
+        return kept.phases, kept, free
 
 
 def run_steps(loops: Sequence[StepLoop], op_ctx: OpContext | None = None) -> None:
