@@ -13,9 +13,10 @@ Passes of plugins that see a graph with its gradients see this one, too. What wa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final, final
 
-from operad import registry
+from operad import imperative, registry
 from operad.device import Context
 from operad.errors import GraphError
 from operad.graph import (
@@ -42,10 +43,15 @@ from operad.graph import (
     values_read,
 )
 from operad.imperative import Array, ArraySpec, Marked, Plan, TapeEntry, TapeNode, version_of
-from operad.op import Gradient, OpReq
-from operad.program import Binding, codes, compile_graph, segments
+from operad.op import OpReq
+from operad.program import Binding, KeptCalls, SegmentCode, codes, compile_graph, run_kept, segments
+from operad.resource import mutable_vars_of
 
 _MAX_CACHED: Final = 256
+_KEPT_BYTES: Final = 1 << 16
+"""Memory of its own that a pass keeps."""
+
+_var_of: Final = attrgetter("_chunk.var")
 
 Tape = Sequence[TapeNode | Marked]
 Facts = Mapping[str, Any]
@@ -221,7 +227,9 @@ class BackwardProgram:
                     self._note_read(number, node_id, saved)
                     if isinstance(node.plan, Plan) and node.plan.prop.train_only_outputs:
                         self._train_only.append(number)
-        self._lone_calls: dict[bool, Any] = {}  # by mode
+        # By mode: plans of the last pass, and the kept one, if it is again that of these. Tuples, replaced
+        # whole, so that threads agree on what they see.
+        self._last: dict[bool, tuple[list[Any], _KeptPass | None]] = {}
         recorded.nodes.clear()  # what passes ran stays with the program, which is cached; the tape must not
         if names := [node_id.title for node_id in passes if node_id.distribution]:
             self._check_kept(names)
@@ -257,34 +265,6 @@ class BackwardProgram:
         assert isinstance(applied, OpNode)
         self._aux += applied.of_states(graph.input_ids[node_id])
 
-    def _lone_call(self, nodes: list[Any], train_mode: bool) -> tuple[Plan, list[int], list[int]] | None:
-        """Plan of a backward pass that is one call, which needs no binding; None where it is more.
-
-        Behind the plan stands where its inputs are among what the tape has saved, its states and the head
-        gradients, and where its outputs are among the results.
-        """
-        program, graph = self._program, self._program.graph
-        if [len(code.node_ids) for code in self._codes] != [1] or program.plan.blocks:
-            return None
-        (node_id,) = self._codes[0].node_ids
-        node, call, results = graph.nodes[node_id], program.call(node_id), [*program.gradients.values()]
-        if not isinstance(node, OpNode) or type(node.op) is not Gradient or node.op.is_stateful:
-            return None
-        if node.op.of.params.run_time or {*call.req} != {OpReq.WRITE} or {*call.outs} != {*results}:
-            return None
-        entries, given = graph.input_ids[node_id], [*self._saved, *self._aux, *self._heads]
-        plan = Plan(node.op, [*map(program.spec, entries)], program.contexts[node_id], train_mode)
-        recorded = dict(zip(self._node_ids, nodes, strict=True)).get(program.operator_id(node_id))
-        if program.kernels[node_id]:
-            if recorded is None:  # the plan would choose kernels again
-                return None
-            plan = plan.with_own_operator(node.op.sharing(recorded.plan.operator))
-        is_light, is_parallel = self._codes[0].is_light, self._codes[0].is_parallel  # with costs of kernels
-        plan.run = plan.run._replace(inline=is_light, is_parallel=is_parallel)
-        # Of an argument that is not read only the shape counts, which the plan knows.
-        inputs = [given.index(entry) if entry in given else 0 for entry in entries]
-        return plan, inputs, [*map(results.index, program.entry_range(node_id))]
-
     def run(
         self, tape: Tape, head_grads: Sequence[Array], results: Sequence[Array], train_mode: bool
     ) -> None:
@@ -299,23 +279,65 @@ class BackwardProgram:
             node.plan.check_trained(node.wanted)
         nodes: list[Any] = [tape[number] for number in self._read]
         saved = _kept(nodes)
-        if train_mode not in self._lone_calls:
-            self._lone_calls[train_mode] = self._lone_call(nodes, train_mode)
-        given = [*saved, *[x for node in nodes for x in node.aux], *head_grads]
-        if (lone := self._lone_calls[train_mode]) is not None:
-            plan, inputs, outputs = lone
-            plan.compute([given[i] for i in inputs], [results[i] for i in outputs], into_given=True)
+        given = [*results, *saved, *[x for node in nodes for x in node.aux], *head_grads]
+        plans = [node.plan for node in nodes]
+        last, kept = self._last.get(train_mode, ((), None))
+        if kept is not None and plans == last:
+            kept.run(given)
             return
         entries = [*program.gradients.values(), *self._saved, *self._aux, *self._heads]
-        pairs = zip(entries, [*results, *given], strict=True)
+        pairs, named = zip(entries, given, strict=True), [*zip(self._node_ids, plans, strict=True)]
         arrays: dict[int, Array] = {entry: array for entry, array in pairs if entry is not None}
-        plans = {node_id: node.plan for node_id, node in zip(self._node_ids, nodes, strict=True)}
-        operators = {**self._primitives, **{node_id: plan.operator for node_id, plan in plans.items()}}
-        state_vars = {i: plan.run.state_var for i, plan in plans.items() if plan.run.state_var is not None}
+        operators = {**self._primitives, **{node_id: plan.operator for node_id, plan in named}}
+        state_vars = {i: plan.run.state_var for i, plan in named if plan.run.state_var is not None}
         binding = Binding(program, arrays, operators, state_vars=state_vars)
         made = segments(binding, self._codes)
         for segment in made:
             segment.push(train_mode, len(made) == 1, program.plan.planned_bytes if segment is made[-1] else 0)
+        code, is_small = self._codes[0], program.plan.planned_bytes <= _KEPT_BYTES and not state_vars
+        if len(made) == 1 and code.is_light and is_small and {*code.reads, *code.states} <= arrays.keys():
+            again = plans == last and not program.aliased_entries
+            self._last[train_mode] = plans, _KeptPass(binding, code, entries, train_mode) if again else None
+
+
+@final
+class _KeptPass:
+    """Light pass of one segment, whose calls and memory are kept for further runs.
+
+    Args:
+        binding: What is run, with memory of its own.
+        entries: Of the arrays of a run, in order.
+    """
+
+    def __init__(
+        self, binding: Binding, code: SegmentCode, entries: Sequence[int | None], is_train: bool
+    ) -> None:
+        self._code, self._is_train = code, is_train
+        self._calls = KeptCalls(code, binding.operators, is_train, binding.data_of(code.entries))
+        self._slots = [(i, entries.index(entry)) for i, entry in enumerate(code.entries) if entry in entries]
+        self._reads, self._states = [[*map(entries.index, some)] for some in (code.reads, code.states)]
+        self._writes = [(entries.index(entry), adds) for entry, adds in code.writes if entry in entries]
+        # invariant: runs write this, so no two of them use the calls at once.
+        self._chunks = [imperative.new_chunk(code.ctx, 1), *binding.chunks.values()]
+        self._own = [chunk.var for chunk in self._chunks]
+        self._own += [var for some in code.resources.values() for var in mutable_vars_of(some)]
+
+    def run(self, arrays: Sequence[Array]) -> None:
+        """Compute with these; which variables are read and written follows as for any segment."""
+        code, names = self._code, [*map(_var_of, arrays)]
+        read = [names[i] for i in self._reads]
+        updated, written = dict.fromkeys([names[i] for i in self._states]), dict.fromkeys(self._own)
+        before = frozenset(read)
+        for i, adds in self._writes:
+            is_kept = arrays[i]._is_part or names[i] in before or (adds and names[i] not in written)
+            (updated if is_kept else written)[names[i]] = None
+        const, mutable, old = imperative.distinct(read, updated, written)
+        args, given = (code.ctx, const, mutable, code.label, True, old), tuple([x._data for x in arrays])
+        imperative.execute(self._compute, given, *args, code.is_parallel, uses_blas=code.uses_blas)
+
+    def _compute(self, *data: Any) -> None:
+        self._calls.exchange(self._slots, data)
+        run_kept(self._code, self._calls, self._is_train)
 
 
 def _asks_the_tape(node: OpNode) -> bool:

@@ -143,17 +143,17 @@ class _Traced:
             states = [x._chunk for x in inputs[self._num_args :]]
             if states and any([x._chunk for x in inputs].count(chunk) > 1 for chunk in states):
                 raise self._trace.refusal("a state shares memory with another array", "pass a copy")
-            results = self._run(inputs, mode) if hook is None else self._shown(inputs, hook)
+            if hook is None:
+                results = self._run(inputs, mode)
+            else:
+                nodes = [*self.graph.arguments, *self.graph.auxiliary_states]
+                results = evaluate(self.graph, dict(zip(nodes, inputs, strict=True)), hook)
         leaves = [
             (results if leaf >= 0 else arrays)[leaf] if leaf.__class__ is int else leaf
             for leaf in self._leaves
         ]
         numbers = [x.compute(floats) if type(x) is TracedNumber else x for x in self._floats]
         return _nested(self._structure, iter(leaves), iter(numbers))
-
-    def _shown(self, inputs: Sequence[imperative.Array], hook: Hook) -> Any:
-        nodes = [*self.graph.arguments, *self.graph.auxiliary_states]
-        return evaluate(self.graph, dict(zip(nodes, inputs, strict=True)), hook)
 
     def _run(self, inputs: list[Any], mode: int) -> Any:
         is_recording = mode & imperative.RECORDING

@@ -20,7 +20,7 @@ from operad.engine.thread import local
 from operad.executor.compiling import compiled
 from operad.imperative import ArraySpec, insert_bounded
 from operad.op import BLAS_FLOPS, Cost, OpContext, Operator, OpReq
-from operad.program import KeptCalls, SegmentCode, codes, node_profiling, run_calls
+from operad.program import KeptCalls, SegmentCode, codes, run_kept
 from operad.resource import Resource, ResourceRequest
 
 _ALIGNMENT: Final = 64
@@ -179,8 +179,7 @@ class Runner:
             if (run_ctx := local.state.run_ctx) is not None:
                 run_ctx.is_worth = code.is_parallel  # as for a segment that is pushed
             calls.exchange(fills, arrays)
-            timeline = node_profiling.observer and code.timeline(op_ctx.is_train)
-            run_calls(code, calls, timeline)
+            run_kept(code, calls, op_ctx.is_train)
 
     def _over(self, memory: Sequence[Any], arrays: Sequence[Any], code: SegmentCode) -> KeptCalls:
         """Calls over some memory, and the arrays of a run."""

@@ -215,10 +215,10 @@ class Plan(Recordable):
         )
         return self._computed()[0]
 
-    def with_own_operator(self, operator: Operator | None = None) -> Plan:
+    def with_own_operator(self) -> Plan:
         """The same plan with an operator of its own, as calls of one that keeps something need it."""
         made = self._copy()
-        made.operator = operator or self._computed()[0]
+        made.operator = self._computed()[0]
         made.run, made.direct = self.run.again(), made._direct()
         return made
 

@@ -10,5 +10,5 @@ from operad.program.program import Program as Program
 from operad.program.program import compile_graph as compile_graph
 from operad.program.segment import Segment as Segment
 from operad.program.segment import codes as codes
-from operad.program.segment import run_calls as run_calls
+from operad.program.segment import run_kept as run_kept
 from operad.program.segment import segments as segments

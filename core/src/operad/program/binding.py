@@ -89,8 +89,6 @@ class Binding:
 
     def _blocks(self, pool: Sequence[Chunk]) -> dict[int, Chunk]:
         """A chunk for every block, from `pool` where one is large enough: the closest fit."""
-        if not pool:
-            return {block.id: new_chunk(block.ctx, block.size_bytes) for block in self.program.plan.blocks}
         free = sorted(pool, key=_capacity)
         chunks = {}
         for block in sorted(self.program.plan.blocks, key=lambda block: -block.size_bytes):

@@ -179,6 +179,11 @@ def run_calls(code: SegmentCode, kept: KeptCalls, timeline: Timeline | None, *_:
         raise
 
 
+def run_kept(code: SegmentCode, kept: KeptCalls, is_train: bool) -> None:
+    """Make the calls, as `run_calls`, and tell a profiler that looks at nodes."""
+    run_calls(code, kept, node_profiling.observer and code.timeline(is_train))
+
+
 def _run_behind(before: Callable[[], object], run: Callable[[Any], None], ctx: RunContext | None) -> None:
     before()
     run(ctx)
