@@ -16,32 +16,11 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final, final
 
+from operad import graph as graphs
 from operad import imperative, registry
 from operad.device import Context
 from operad.errors import GraphError
-from operad.graph import (
-    CHOOSE_KERNELS,
-    COSTS,
-    KERNELS,
-    KNOWN,
-    REQUESTS,
-    SCHEDULE,
-    TRAINING,
-    Entry,
-    Graph,
-    GraphPrimitive,
-    Node,
-    OpNode,
-    Pass,
-    Variable,
-    estimated_bytes,
-    extended,
-    gradient,
-    insert_copies,
-    passes_of,
-    planned,
-    values_read,
-)
+from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable
 from operad.imperative import Array, ArraySpec, Marked, Plan, TapeEntry, TapeNode, version_of
 from operad.op import OpReq
 from operad.program import Binding, KeptCalls, SegmentCode, codes, compile_graph, run_kept, segments
@@ -109,10 +88,10 @@ class _Recorded:
         return [
             Pass("gradient", self._gradient),
             Pass("infer", self._infer, (), ("shapes", "types")),
-            *passes_of(TRAINING, KNOWN),
+            *graphs.passes_of(graphs.TRAINING, graphs.KNOWN),
             Pass("position", self._place, (), ("contexts",)),
-            CHOOSE_KERNELS,
-            SCHEDULE,
+            graphs.CHOOSE_KERNELS,
+            graphs.SCHEDULE,
             Pass("memory", self._memory, ("shapes", "types", "schedule"), ("plan",)),
         ]
 
@@ -120,11 +99,16 @@ class _Recorded:
         """Return passes that give facts which only passes of plugins may require as early as they run."""
         estimate = Pass("estimate", self._estimate, ("shapes", "types", "contexts"), ("planned_bytes",))
         contexts = Pass("contexts", self._find_contexts, (), ("contexts",))
-        return {"contexts": contexts, "costs": COSTS, "kernels": KERNELS, "planned_bytes": estimate}
+        return {
+            "contexts": contexts,
+            "costs": graphs.COSTS,
+            "kernels": graphs.KERNELS,
+            "planned_bytes": estimate,
+        }
 
     def _gradient(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
         head_grads = [Entry(node) for node in self.head_grads]
-        found = gradient(self.heads, head_grads, self.wanted, graph.nodes)
+        found = graphs.gradient(self.heads, head_grads, self.wanted, graph.nodes)
         return Graph([*graph.outputs, *found], graph.computed), {}
 
     def _infer(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
@@ -133,7 +117,7 @@ class _Recorded:
         for node in graph.nodes:
             if isinstance(node, Variable):
                 known[node] = (self._specs[node.name],)
-        return graph, extended(
+        return graph, graphs.extended(
             graph, {node: [(spec.shape, spec.dtype) for spec in specs] for node, specs in known.items()}
         )
 
@@ -151,7 +135,7 @@ class _Recorded:
         if len(set(contexts.values())) == 1:
             return graph, {"contexts": list(contexts.values())}
         targets = [*[None] * (len(graph.outputs) - len(self._targets)), *self._targets]
-        placed, found = insert_copies(graph, contexts, targets)
+        placed, found = graphs.insert_copies(graph, contexts, targets)
         return placed, {"contexts": found}
 
     def _context(self, node: Node, contexts: Mapping[Node, Context]) -> Context:
@@ -163,11 +147,11 @@ class _Recorded:
         return specs[0].ctx if specs else contexts[node.inputs[0].node]
 
     def _estimate(self, graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
-        return graph, {"planned_bytes": estimated_bytes(graph, facts, self._bound(graph))}
+        return graph, {"planned_bytes": graphs.estimated_bytes(graph, facts, self._bound(graph))}
 
     def _memory(self, graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         """Plan the memory of gradients; recorded values have arrays."""
-        return graph, {"plan": planned(graph, facts, self._bound(graph))}
+        return graph, {"plan": graphs.planned(graph, facts, self._bound(graph))}
 
     def _bound(self, graph: Graph) -> dict[Entry, OpReq]:
         """The entries that have arrays, and their requests."""
@@ -177,7 +161,7 @@ class _Recorded:
         apart = [Entry(node, index) for node in recorded for index in range(node.num_outputs)]
         requests = {entry: OpReq.WRITE for entry in apart if not isinstance(entry.node, Variable)}
         for entry, request in zip(graph.outputs[count:], self._requests, strict=True):
-            requests[entry] = REQUESTS[request]
+            requests[entry] = graphs.REQUESTS[request]
         return requests
 
 
@@ -242,7 +226,7 @@ class BackwardProgram:
         for node_id in program.backward:
             node = program.graph.nodes[node_id]
             numbers = node.of_read(program.graph.input_ids[node_id])
-            for entry, number in zip(values_read(node), numbers, strict=True):
+            for entry, number in zip(graphs.values_read(node), numbers, strict=True):
                 if number < first and number not in kept:
                     raise GraphError(
                         f"backward: {node.name!r} reads {entry.name!r}, of which the tape "
@@ -342,7 +326,7 @@ class _KeptPass:
 
 def _asks_the_tape(node: OpNode) -> bool:
     """Return whether a node computes by an operator of the tape's, or is the graph's own."""
-    return node.companion is not None or isinstance(node.op, GraphPrimitive)
+    return node.companion is not None or isinstance(node.op, graphs.GraphPrimitive)
 
 
 def _kept(nodes: Sequence[TapeNode]) -> list[Array]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, final
 
 import operad as od
-from operad import Context, NDArray
+from operad import Context
 from operad.files import read_bytes, write_atomically
 from operad_gluon.errors import BlockValueError, ParameterError
 from operad_gluon.parameter import Parameter
@@ -248,7 +248,9 @@ class Trainer:
             return
         moved = [(i, param) for i, param in trained if self._is_moved(param, ignore_stale_grad)]
         indices = [i for i, _ in moved]
-        grads, weights = ([*map(of, [p for _, p in moved])] for of in (Parameter.list_grad, Parameter.list_data))
+        grads, weights = (
+            [*map(of, [p for _, p in moved])] for of in (Parameter.list_grad, Parameter.list_data)
+        )
         of_contexts = self._updaters, self._contexts, zip(*grads, strict=True), zip(*weights, strict=True)
         for updater, ctx, own_grads, own_weights in zip(*of_contexts, strict=bool(moved)):
             self._optimizer._set_current_context(ctx.device_id)

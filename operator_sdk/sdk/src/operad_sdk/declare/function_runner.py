@@ -173,7 +173,11 @@ class FunctionRunner:
             state[...] = value
         for position, value in scratch.items():
             self._put(position, value, req[position], targets[position], head)
-            if targets[position] is None and isinstance(value, np.ndarray) and value.nbytes <= _MOST_KEPT_BYTES:
+            if (
+                targets[position] is None
+                and isinstance(value, np.ndarray)
+                and value.nbytes <= _MOST_KEPT_BYTES
+            ):
                 self._unasked[position] = value
         if bound.returned:
             is_train = values[self._layout.firsts[EXTRA] + WORDS.index(IS_TRAIN)]

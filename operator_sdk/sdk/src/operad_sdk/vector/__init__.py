@@ -13,6 +13,7 @@ from operad_sdk.vector.compiled import CompiledForm as CompiledForm
 from operad_sdk.vector.compiled import compiled as compiled
 from operad_sdk.vector.condition import InVectorCode as InVectorCode
 from operad_sdk.vector.kept_calls import KeptCalls as KeptCalls
+from operad_sdk.vector.kept_loops import KeptLoops as KeptLoops
 from operad_sdk.vector.layout import BoundKernel as BoundKernel
 from operad_sdk.vector.layout import Kernel as Kernel
 from operad_sdk.vector.layout import TableLayout as TableLayout
@@ -21,7 +22,6 @@ from operad_sdk.vector.machine import host as host
 from operad_sdk.vector.machine import loaded as loaded
 from operad_sdk.vector.machine import reason_against as reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError as NoVectorCodeError
-from operad_sdk.vector.steps import KeptLoops as KeptLoops
 from operad_sdk.vector.steps import LoopPhases as LoopPhases
 from operad_sdk.vector.steps import StepArray as StepArray
 from operad_sdk.vector.steps import StepCall as StepCall
