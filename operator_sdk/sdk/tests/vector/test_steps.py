@@ -19,6 +19,7 @@ from operad_sdk.vector import (
     StepArray,
     StepLoop,
     form_call,
+    kept_loops,
     product_call,
     reason_against,
     run_steps,
@@ -141,11 +142,29 @@ def test_loops_over_arrays_that_share_memory_are_not_kept() -> None:
 
 
 def test_loops_with_much_memory_of_their_own_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "_MOST_KEPT_BYTES", 0)
+    monkeypatch.setattr(kept_loops, "_MOST_KEPT_BYTES", 0)
     loops, order, made = KeptLoops(), np.arange(2), list[int]()
     for _ in range(2):
         made += kept_recurrence(loops, [np.ones((2, 3, 4)), np.eye(4), np.ones((3, 4))], order)
     assert len(made) == 2
+
+
+def test_sets_of_arrays_that_alternate_have_loops_each_and_values_count_as_they_are() -> None:
+    rng, loops, order, made = np.random.default_rng(3), KeptLoops(), np.arange(3), list[int]()
+    sets = [[rng.normal(size=shape) for shape in ((3, 4, 8), (8, 8), (4, 8))] for _ in range(2)]
+    for number in range(8):
+        given = sets[number % 2]
+        given[0][...] = rng.normal(size=(3, 4, 8))
+        fresh = given[0].copy()
+        kept_recurrence(KeptLoops(), [fresh, *given[1:]], order)
+        made += kept_recurrence(loops, given, order)
+        np.testing.assert_array_equal(given[0], fresh)
+    assert len(made) == (8 if is_checked() else 2)
+    sets[0][1] = rng.normal(size=(8, 8))  # where another matrix was
+    fresh = sets[0][0].copy()
+    kept_recurrence(KeptLoops(), [fresh, *sets[0][1:]], order)
+    kept_recurrence(loops, sets[0], order)
+    np.testing.assert_array_equal(sets[0][0], fresh)
 
 
 def test_threads_at_one_time_have_loops_of_their_own() -> None:

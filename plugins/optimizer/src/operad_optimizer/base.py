@@ -137,10 +137,8 @@ class Optimizer(Moving, metaclass=Suggesting):
         self, index: Index, name: str, states: Sequence[NDArray], *own: str, **params: Any
     ) -> UpdateCall:
         """A step as one call, with the rate, the common parameters, and the attributes called `own`."""
-        given = {"lr": self._get_lr(index), **self.common(index), **params}
-        for one in own:
-            given[one] = getattr(self, one)
-        return name, states, given
+        given = {"lr": self._get_lr(index), **self.common(index)}
+        return name, states, {**given, **{one: getattr(self, one) for one in own}, **params}
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
         """`create_state`; for half precision, of a single-precision copy, and the copy."""
@@ -265,9 +263,7 @@ class Optimizer(Moving, metaclass=Suggesting):
 
     def common(self, index: Index) -> dict[str, float]:
         """The parameters that all update operators have, besides the learning rate."""
-        given = self.common_of_several()
-        given["wd"] = self._get_wd(index)
-        return given
+        return {"wd": self._get_wd(index), **self.common_of_several()}
 
     def common_of_several(self) -> dict[str, float]:
         """Parameters that operators on several weights have once for all of them."""
