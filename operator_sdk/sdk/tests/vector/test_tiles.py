@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from operad_sdk.vector import PackedMatrix, machine, pack, packed_elements, tiled_product, tiles
 from operad_sdk.vector.machine import object_code
-from operad_sdk.vector.product_text import BLOCK
+from operad_sdk.vector.product_text import BLOCK, MOST_IN_A_SUM
 from operator_sdk.sdk.tests.test_products import Run
 from operator_sdk.sdk.tests.vector.processors import OTHERS, run_for
 from operator_sdk.sdk.tests.vector_code import require_vector_code
@@ -18,7 +18,8 @@ require_vector_code()
 
 # Rows and columns of few different tiles, since each takes a compilation.
 ROWS, COLUMNS = st.sampled_from([1, 7, 8, 13, 16, 40, 101]), st.sampled_from([1, 10, 16, 17, 31, 32, 53, 131])
-INNER = st.one_of(st.integers(1, 99), st.sampled_from([BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3]))
+LENGTHS = [BLOCK, MOST_IN_A_SUM, MOST_IN_A_SUM + 1, 2 * MOST_IN_A_SUM, 2 * MOST_IN_A_SUM + 3]
+INNER = st.one_of(st.integers(1, 99), st.sampled_from(LENGTHS))
 ORDERS = ("rows", "columns", "apart", "reversed", "part")
 KINDS = ("float32", "float64")
 
@@ -177,8 +178,8 @@ def test_numbers_that_are_not_finite_stay_in_their_rows_and_columns(adds):
 
 def test_what_is_overwritten_is_not_read():
     out = np.full((10, 2000), np.nan, "f")
-    tiled_product(np.ones((10, BLOCK + 1), "f"), np.ones((BLOCK + 1, 2000), "f"), out)
-    np.testing.assert_array_equal(out, np.full(out.shape, BLOCK + 1, "f"))
+    tiled_product(np.ones((10, MOST_IN_A_SUM + 1), "f"), np.ones((MOST_IN_A_SUM + 1, 2000), "f"), out)
+    np.testing.assert_array_equal(out, np.full(out.shape, MOST_IN_A_SUM + 1, "f"))
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -143,8 +143,8 @@ divide(FullyConnected, data_grad=_data_factors, weight_grad=_weight_factors)
 tile(FullyConnected, forward=_forward_factors, data_grad=_data_factors, weight_grad=_weight_factors)
 
 
-_FEW_ROWS: Final = 32
-"""Rows up to which reading the weights as they stand is a good part of the product."""
+_FEW_ROWS: Final = 128
+"""Rows up to which reading the weights as they stand is a good part of the product: a tenth of it for 128."""
 
 
 def _reason_to_pack_nothing(call: KernelCall, is_large: bool) -> str | None:

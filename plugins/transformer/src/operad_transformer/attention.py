@@ -69,6 +69,11 @@ def _summed(slope: Array, shape: Shape) -> Array:
     return blocked_sum(slope, tuple(axis for axis in range(2) if shape[axis] == 1), keepdims=True)
 
 
+def _of_group(slopes: Array) -> Array:
+    """The sum over the heads that share keys and values; of one head no copy."""
+    return slopes[:, :, 0] if slopes.shape[2] == 1 else blocked_sum(slopes, 2)
+
+
 def _one_by_one(
     query: Array, key: Array, value: Array, *given: Array,
     mask_for: str = "none", use_length: bool = False, use_kept: bool = False, causal: bool = False,
@@ -174,8 +179,8 @@ class Attention(OperatorProperty):
         slope = shares * (by_share - (by_share * shares).sum(axis=-1, keepdims=True))
         scaled = slope / key.shape[-1] ** 0.5
         query_grad[...] = (scaled @ key[:, :, None]).reshape(query.shape)
-        key_grad[...] = blocked_sum(scaled.swapaxes(-1, -2) @ queries, 2)
-        value_grad[...] = blocked_sum(used.swapaxes(-1, -2) @ grads, 2)
+        key_grad[...] = _of_group(scaled.swapaxes(-1, -2) @ queries)
+        value_grad[...] = _of_group(used.swapaxes(-1, -2) @ grads)
         if mask is not None and mask_grad is not None:
             mask_grad[...] = _summed(slope.reshape(*query.shape[:3], key.shape[2]), mask.shape)
 

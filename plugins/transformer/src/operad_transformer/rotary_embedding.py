@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from operad_sdk import Array, Contract, Integers, OperatorProperty, operator, param
 
 
+@lru_cache(maxsize=64)
+def _rates(width: int, base: float) -> Array:
+    """By how much the angle of each pair grows from a position to the next."""
+    # mutant: 1 becomes 2: equivalent, because widths are even
+    return base ** (-np.arange(0, width, 2) / max(width, 1))
+
+
 def _turned(data: Array, offset: Array | None, base: float, layout: str, sign: int) -> Array:
     length, width = data.shape[-2:]
-    positions = np.arange(length, like=data)
-    positions = positions if offset is None else positions + offset.astype(np.float64)
-    # mutant: 1 becomes 2: equivalent, because widths are even
-    angles = positions[:, None] * base ** (-np.arange(0, width, 2, like=data) / max(width, 1))
-    cos, sin = np.cos(angles).astype(data.dtype), sign * np.sin(angles).astype(data.dtype)
+    if offset is not None and length == 1:
+        positions = offset
+    else:
+        positions = np.arange(length, like=data) + (0 if offset is None else offset)
+    angles = positions[:, None] * np.asarray(_rates(width, base), like=data)
+    cos, sin = np.cos(angles).astype(data.dtype), np.sin(angles).astype(data.dtype)
+    sin = sin if sign > 0 else -sin
     if layout == "halves":
         first, second = data[..., : width // 2], data[..., width // 2 :]
         return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)

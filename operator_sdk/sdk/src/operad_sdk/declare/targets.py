@@ -9,6 +9,7 @@ import numpy as np
 from operad.dtypes import DType
 from operad.errors import DTypeError
 from operad.operator import Array, Shape
+from operad_sdk.addresses import data_address
 from operad_sdk.sums import blocked_sum
 
 
@@ -90,5 +91,5 @@ def _is_same(target: Array, value: Any) -> bool:
 
 
 def _address(array: Array) -> int:
-    pointer: int = array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+    pointer: int = data_address(array) if isinstance(array, np.ndarray) else array.data.ptr
     return pointer

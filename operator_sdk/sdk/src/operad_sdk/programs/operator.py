@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, final
 
-import numpy as np
-
 from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, Operator, OpReq, assign
+from operad_sdk.addresses import overlaps, span
 from operad_sdk.declare.binding import functions_of
 from operad_sdk.declare.recorded import OF_MODE, traced_program
 from operad_sdk.differentiate import TraceError
-from operad_sdk.programs.program import Program
+from operad_sdk.programs.program import Program, pooled
 from operad_sdk.programs.tiles import TiledProgram, in_tiles
-from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.cost_rule import Estimates
 
 _MOST: Final = 64
@@ -165,13 +163,16 @@ def _run(
     made: PartsProgram, op_ctx: OpContext, arrays: Sequence[Any], targets: Sequence[tuple[Any, OpReq]]
 ) -> None:
     wanted = tuple([i for i, (_, request) in enumerate(targets) if request is not OpReq.NULL])
-    outs, spans = [], list(map(span, arrays))
-    for number in wanted:
-        target, request = targets[number]
-        is_free = request is not OpReq.ADD and target.flags.c_contiguous and not overlaps(target, spans)
-        outs.append(target if is_free else np.empty(*made.program.specs[number]))
-    made.program.run(op_ctx, arrays, wanted, outs)
-    for number, out in zip(wanted, outs, strict=True):
-        target, request = targets[number]
-        if out is not target:
-            assign(target, request, out)
+    spans, asked = list(map(span, arrays)), [targets[number] for number in wanted]
+    is_free = [
+        request is not OpReq.ADD and target.flags.c_contiguous and not overlaps(target, spans)
+        for target, request in asked
+    ]
+    specs = [made.program.specs[number] for number, free in zip(wanted, is_free, strict=True) if not free]
+    with pooled(specs) as others:
+        left = iter(others)
+        outs = [target if free else next(left) for (target, _), free in zip(asked, is_free, strict=True)]
+        made.program.run(op_ctx, arrays, wanted, outs)
+        for (target, request), out in zip(asked, outs, strict=True):
+            if out is not target:
+                assign(target, request, out)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from graphlib import CycleError
 from math import prod
 from typing import Any, Final, final
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from operad import storage
 from operad.context import cpu
-from operad.operator import OpContext
+from operad.operator import OpContext, Shape
+from operad.storage import ALIGNMENT_BYTES
 from operad_sdk.differentiate import Node
 from operad_sdk.differentiate.dispatch import each
 from operad_sdk.differentiate.indexing import is_basic
@@ -137,6 +139,27 @@ class Program:
             if handle is not None:
                 del slots
                 storage.get().free(handle)
+
+
+@contextmanager
+def pooled(specs: Sequence[tuple[Shape, np.dtype[Any]]]) -> Iterator[list[NDArray[Any]]]:
+    """Arrays of these shapes and types, until the end of the block, in memory from the pool.
+
+    Large arrays of NumPy's get new pages from the system each time, whose first write takes as long as a
+    product.
+    """
+    ends = [0]
+    for shape, dtype in specs:
+        size_bytes = prod(shape) * dtype.itemsize
+        ends.append(ends[-1] + -(-size_bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES)
+    handle = storage.get().alloc(ends[-1], cpu())
+    try:
+        yield [
+            handle.buffer[begin : begin + prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
+            for begin, (shape, dtype) in zip(ends, specs, strict=False)
+        ]
+    finally:
+        storage.get().free(handle)
 
 
 def _looks_up(node: Node) -> bool:

@@ -28,7 +28,7 @@ from operad_sdk.differentiate.made_up import made_up, zeros
 from operad_sdk.differentiate.tracing import AppliedPrimitive
 from operad_sdk.differentiate.walk import behind, nodes_of
 from operad_sdk.programs.axes import AFTER, BEFORE, SUM, Cut, Graph
-from operad_sdk.programs.program import Program
+from operad_sdk.programs.program import Program, pooled
 from operad_sdk.programs.seen import Seen, seen_columns
 
 _LEAST_BYTES: Final = 1 << 23
@@ -97,20 +97,27 @@ class TiledProgram:
         targets: Sequence[NDArray[Any]],
     ) -> None:  # fmt: skip
         """Compute some results; as `Program.run`."""
-        results = self._graph.results
-        found: dict[Node, NDArray[Any]] = dict(zip(self._graph.inputs, arrays, strict=True))
-        if self._before is not None:
-            made = [np.empty(node.value.shape, node.value.dtype) for node in self._hoisted]
-            self._before.run(op_ctx, arrays, tuple(range(len(made))), made)
-            found.update(zip(self._hoisted, made, strict=True))
-        own = {results[number]: target for number, target in zip(wanted, targets, strict=True)}
         numbers = self._needed(wanted)
+        of_tiles = [self._of_tiles[number] for number in numbers]
+        asked = {self._graph.results[number]: out for number, out in zip(wanted, targets, strict=True)}
+        found = dict(zip(self._graph.inputs, arrays, strict=True))
+        found |= {node: asked[node] for node in of_tiles if node in asked}
+        beside = [*self._hoisted, *(node for node in of_tiles if node not in asked)]
+        with pooled([(node.value.shape, node.value.dtype) for node in beside]) as made:
+            found |= dict(zip(beside, made, strict=True))
+            self._run(op_ctx, arrays, wanted, targets, numbers, found)
+
+    def _run(
+        self, op_ctx: OpContext, arrays: Sequence[NDArray[Any]], wanted: tuple[int, ...],
+        targets: Sequence[NDArray[Any]], numbers: tuple[int, ...], found: dict[Node, NDArray[Any]],
+    ) -> None:  # fmt: skip
+        results = self._graph.results
+        if self._before is not None:
+            outs = [found[node] for node in self._hoisted]
+            self._before.run(op_ctx, arrays, tuple(range(len(outs))), outs)
         for number in numbers:
-            node = self._of_tiles[number]
-            whole = own[node] if node in own else np.empty(node.value.shape, node.value.dtype)
-            found[node] = whole
-            if self._cut.kinds[node] == SUM:
-                whole[...] = 0
+            if self._cut.kinds[node := self._of_tiles[number]] == SUM:
+                found[node][...] = 0
         for begin in range(0, self._cut.length if numbers else 0, self.num_rows):
             self._run_tile(op_ctx, begin, numbers, found)
         if self._after is not None:
@@ -137,18 +144,21 @@ class TiledProgram:
     ) -> None:
         sources, program = self._tile(begin)
         given = [self._part(node, found.get(node, node.value), begin) for node in sources]
-        outs = [np.empty(*program.specs[number]) for number in numbers]
-        program.run(op_ctx, given, numbers, outs)
-        for number, out in zip(numbers, outs, strict=True):
-            node = self._of_tiles[number]
-            if self._cut.kinds[node] == SUM:
-                part = self._part(node, found[node], begin)
-                part += out
-            else:
-                if self._seen is not None and node in self._seen.axes:
-                    whole = self._part(node, found[node], begin, every=True)
-                    whole[...] = self._seen.tails[begin // self.num_rows].get(node, 0)
-                self._part(node, found[node], begin)[...] = out
+        with pooled([program.specs[number] for number in numbers]) as outs:
+            program.run(op_ctx, given, numbers, outs)
+            for number, out in zip(numbers, outs, strict=True):
+                self._put(self._of_tiles[number], out, begin, found)
+
+    def _put(self, node: Node, out: NDArray[Any], begin: int, found: dict[Node, NDArray[Any]]) -> None:
+        """Copy or add the result of a tile to the whole."""
+        if self._cut.kinds[node] == SUM:
+            part = self._part(node, found[node], begin)
+            part += out
+            return
+        if self._seen is not None and node in self._seen.axes:
+            whole = self._part(node, found[node], begin, every=True)
+            whole[...] = self._seen.tails[begin // self.num_rows].get(node, 0)
+        self._part(node, found[node], begin)[...] = out
 
     def _span(self, begin: int) -> slice:
         """The columns of a tile."""

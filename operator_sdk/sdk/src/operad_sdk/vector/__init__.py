@@ -3,7 +3,7 @@
 LLVM compiles it, through llvmlite (`operad-sdk[vector]`). Nothing here is imported before a kernel is wanted.
 """
 
-from operad_sdk.vector.addresses import data_address as data_address
+from operad_sdk.addresses import data_address as data_address
 from operad_sdk.vector.array_calls import array_call as array_call
 from operad_sdk.vector.array_calls import bound_to as bound_to
 from operad_sdk.vector.array_calls import strided_call as strided_call

@@ -2,7 +2,7 @@
 
 Asking NumPy for the address of an array takes longer than a kernel on a thousand elements. So a call hands
 over the arrays themselves, as Python's `id` names them, and a few instructions read the addresses out of
-them (`operad_sdk.vector.addresses`).
+them (`operad_sdk.addresses`).
 
 A call keeps the interpreter's lock, which small arrays are not worth giving back, unless it is told not to.
 Scratch memory lies on the stack where it is little, else in memory that the thread keeps for such calls.
@@ -23,7 +23,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad_sdk.vector.addresses import DATA, data_address, is_possible
+from operad_sdk.addresses import DATA, data_address, is_possible
 from operad_sdk.vector.layout import BoundKernel, TableLayout
 from operad_sdk.vector.machine import address_of
 from operad_sdk.vector.settings import is_checked

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from operad.errors import OperadError
 from operad.locks import new_lock
-from operad_sdk.vector.addresses import data_address, span
+from operad_sdk.addresses import data_address, span
 from operad_sdk.vector.checked_addresses import IN_BOUNDS
 from operad_sdk.vector.machine import define_symbol, reason_against
 from operad_sdk.vector.settings import is_checked

@@ -33,13 +33,13 @@ from operad.operator import (
     is_known,
     rates,
 )
+from operad_sdk.addresses import overlaps, span
 from operad_sdk.declare.binding import functions_of
 from operad_sdk.declare.kept_answers import kept_answer
 from operad_sdk.declare.scalar_form import MODES
 from operad_sdk.declare.size_classes import of_class
 from operad_sdk.errors import NoForm
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
-from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.by_mode import ByMode
 from operad_sdk.vector.call_forms import CallForms, forms_of, in_both

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from operad.dtypes import DType
 from operad.operator import OpContext, OpReq, Shape, assign
-from operad_sdk.vector.addresses import data_address, overlaps, span
+from operad_sdk.addresses import data_address, overlaps, span
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError

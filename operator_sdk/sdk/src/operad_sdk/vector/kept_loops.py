@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad.operator import OpContext
-from operad_sdk.vector.addresses import data_address, span
+from operad_sdk.addresses import data_address, span
 from operad_sdk.vector.settings import is_checked
 from operad_sdk.vector.steps import LoopPhases, StepLoop, run_steps
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad.first_use import cached_property
+from operad_sdk.addresses import data_address
 from operad_sdk.vector import bounds
-from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.machine import address_of, function_at
 from operad_sdk.vector.settings import is_checked
 from operad_sdk.vector.writer import NAME

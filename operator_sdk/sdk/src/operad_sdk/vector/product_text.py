@@ -4,9 +4,9 @@ A *panel* is some vectors of columns side by side. The right matrix is copied pa
 numbers of a row of a panel follow each other, turned if need be; then tiles of rows are computed, whose sums
 stay in registers, from numbers of the left matrix, which are read where they stand, in whatever order.
 
-A sum adds its products one after another, each rounded once together with the sum, and sums of `BLOCK`
-products are added up. That is said by shapes alone: not by tiles, nor by how many panels or rows a call
-computes.
+A sum adds its products one after another, each rounded once together with the sum; of more than
+`MOST_IN_A_SUM` products, sums of `BLOCK` are added up. That is said by shapes alone: not by tiles, nor by how
+many panels or rows a call computes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,12 @@ from typing import Final, Literal, NamedTuple, final
 
 from operad_sdk.vector.writer import BITS, KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
-BLOCK: Final = 1024
-"""Products of a sum that is added to others: a panel of so many rows stays in the second cache."""
+MOST_IN_A_SUM: Final = 1024
+"""Products of a sum that is not divided: a panel of so many rows stays in the second cache."""
+BLOCK: Final = 512
+"""Products of a sum that is added to others. Where columns of the left matrix are in one piece each, a tile
+reads half of so many lines of memory, and the next tile the other half. The second cache still holds 512 such
+lines, which lie in few of its sets, but not 1,024."""
 _UNROLLED: Final = 4
 """Products of each sum in a round of the innermost loop."""
 ALIGNED: Final = 64
@@ -51,7 +55,7 @@ class ProductPattern(NamedTuple):
         right: Order of the right matrix.
         has_bias: Whether a row is added to each row of the product.
         adds: Whether the product is added to what is there.
-        is_long: Whether sums have more than `BLOCK` products.
+        is_long: Whether sums have more than `MOST_IN_A_SUM` products.
         is_stack: Whether there are several matrices, which are then the units of calls, in place of panels.
     """
 

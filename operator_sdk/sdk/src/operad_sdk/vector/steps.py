@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad.operator import OpContext, ScalarForm
+from operad_sdk.addresses import data_address
 from operad_sdk.vector import bounds
-from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.compiled import compiled
 from operad_sdk.vector.layout import Kernel, TableLayout
 from operad_sdk.vector.settings import is_checked

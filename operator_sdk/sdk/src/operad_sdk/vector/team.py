@@ -47,8 +47,8 @@ from numpy.typing import NDArray
 from operad.files import read_text
 from operad.interrupts import start_thread
 from operad.system import at_fork, has_semaphores
+from operad_sdk.addresses import data_address
 from operad_sdk.vector import bounds
-from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.machine import address_of, function_at
 from operad_sdk.vector.settings import is_checked

@@ -10,13 +10,14 @@ import numpy as np
 
 from operad.dtypes import DType
 from operad.operator import Array, OpContext, Shape
-from operad_sdk.vector.addresses import data_address
+from operad_sdk.addresses import data_address
 from operad_sdk.vector.array_calls import ArrayCall, strided_call, thread_memory
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
 from operad_sdk.vector.machine import host
 from operad_sdk.vector.product_text import (
     ALIGNED,
     BLOCK,
+    MOST_IN_A_SUM,
     PackTable,
     PackText,
     ProductPattern,
@@ -363,14 +364,14 @@ def _program(
     tile = ProductTile(-(-rows // -(-rows // most.rows)), panels.vectors)
     whole, rest = divmod(rows, tile.rows)
     has_bias = bias_strides is not None
-    is_long, is_stack = inner > BLOCK, count > 1
+    is_long, is_stack = inner > MOST_IN_A_SUM, count > 1
     pattern = ProductPattern(dtype.name, tile, rest, panels.last, order, has_bias, adds, is_long, is_stack)
     table = ProductTable(
         left=0, left_row=left_strides[-2], left_inner=left_strides[-1], right=0, right_step=step, bias=0,
         out=0, out_row=out_strides[-2], tiles=whole, inner=inner, columns=columns, panels=panels.whole,
         every=panels.number, left_matrix=steps[0], right_matrix=steps[1], out_matrix=steps[2],
     )  # fmt: skip
-    scratch_bytes = ((min(inner, BLOCK) + LANES[size]) * panels.vectors + 1) * ALIGNED
+    scratch_bytes = (((BLOCK if is_long else inner) + LANES[size]) * panels.vectors + 1) * ALIGNED
     arrays = ["left", "right", "out", *["bias"] * has_bias]
     units = count if is_stack else panels.number
     layout = TableLayout.of(_kernel(pattern), units, table, arrays, scratch_bytes)

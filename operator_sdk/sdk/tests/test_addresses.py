@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad_sdk.vector.addresses import overlaps, span
+from operad_sdk.addresses import overlaps, span
 
 WHOLE = np.arange(120.0).reshape(10, 12)
 
