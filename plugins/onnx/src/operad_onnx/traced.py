@@ -230,7 +230,7 @@ class Steps:
         if name == "floor_divide":
             rest = self._at(values, result).floor_mod(*names)
             made = self.node.add("Div", self.node.add("Sub", names[0], rest), names[1])
-            if result.dtype.kind == "f":  # whole numbers, and what a division by 0 gives
+            if result.dtype.kind == "f":  # integers, and what a division by 0 gives
                 is_zero = self.node.add("Equal", names[1], self.node.const(0, result.dtype))
                 made = self.node.add(
                     "Where", is_zero, self.node.add("Div", *names), self.node.add("Round", made)

@@ -99,8 +99,9 @@ def _laid_out(primitive: Primitive, made: Any, args: Sequence[Any], options: dic
     arrays = [one for one in args if isinstance(one, np.ndarray)]
     if not is_elementwise(primitive) or all(one.flags.c_contiguous for one in arrays):
         return made
-    flags = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
-    strides = np.nditer([*arrays, None], ["zerosize_ok"], flags).operands[-1].strides
+    given: Any = [*arrays, None]
+    flags: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
+    strides = np.nditer(given, ["zerosize_ok"], flags).operands[-1].strides
     order = sorted(range(made.ndim), key=lambda axis: -strides[axis])
     return zeros(tuple(made.shape[axis] for axis in order), made.dtype).transpose(np.argsort(order))
 
