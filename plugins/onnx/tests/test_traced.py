@@ -63,6 +63,15 @@ def rotated(data: Any) -> Any:
     return output
 
 
+def beside_a_copy(data: Any) -> Any:
+    """A product: what is reshaped lies in another order, so that it is copied."""
+    found = data @ data.T
+    turned = found.T
+    turned *= 2
+    turned.reshape(-1)[...] = 1
+    return found
+
+
 def standardized(data: Any, scale: float) -> Any:
     centred = data - data.mean(axis=-1, keepdims=True)
     return scale * centred / np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + 1e-5)
@@ -89,6 +98,15 @@ FUNCTIONS = {
             (data > 0) & ~(data > 1) | (data < -1), np.copysign(data, -1), np.log1p(abs(data))
         ),
     ),
+    "truth_along_axes": (
+        "data:(B, D) -> output:(B, D)",
+        lambda data: np.where(np.any(data > 1, 1, keepdims=True), data, 0) * (data > -1).all(0),
+    ),
+    "divisions_by_0": (
+        "data:(B, D) -> output:(B, D)",
+        lambda data: (data * 100) // np.where(abs(data) > 0.5, abs(data) * 0, 0.1),
+    ),
+    "a_write_to_a_copy": ("data:(B, D) -> output:(B, B)", beside_a_copy),
     "a_product_of_parts": (
         "data:(B, D) -> output:(D, D)",
         lambda data: data.T @ data[:, ::1] - np.einsum("bi,bj->ij", data, data) / 2,

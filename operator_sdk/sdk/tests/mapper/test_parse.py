@@ -163,6 +163,19 @@ def test_small_whole_powers_are_products():
     assert cube(2.0) == cube.map(np.array([2.0]))[0] == 8.25
 
 
+@pytest.mark.parametrize("count", [1, 1000])
+def test_a_half_is_the_exponent_of_a_root_for_any_number_of_elements(count):
+    @mapper
+    def root(x):
+        return x**0.5
+
+    x = np.tile(np.array([-np.inf, -0.0, 2, -1]), count)
+    with np.errstate(invalid="ignore"):
+        found, expected = root.map(x), x**0.5
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found[1::4]), np.signbit(expected[1::4]))
+
+
 REFUSED = {
     "for i in x:\n    pass": "For 'for i in x:'",
     "while x > 0:\n    x = x - 1": "While 'while x > 0:'",

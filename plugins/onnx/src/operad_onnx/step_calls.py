@@ -41,14 +41,6 @@ def _ordered(number: int, before_axis: int = 0) -> Callable[..., str]:
     return written
 
 
-def _truth(kind: str) -> Callable[..., str]:
-    def written(steps: Steps, out: Spec, a: Any, axis: Any = None, keepdims: bool = False) -> str:
-        value = steps.node.cast(steps.operand((a, a), np.bool_).name, np.int32)
-        return steps.node.cast(steps.node.reduce(kind, value, axes_of(axis), keepdims), np.bool_)
-
-    return written
-
-
 def _counted(steps: Steps, out: Spec, a: Any, axis: Any = None, keepdims: bool = False) -> str:
     value = steps.node.cast(steps.operand((a, a), np.bool_).name, np.int64)
     return steps.node.reduce("ReduceSum", value, axes_of(axis), keepdims)
@@ -77,7 +69,7 @@ def _norm(steps: Steps, out: Spec, a: Any, ord: Any = None, axis: Any = None, ke
 CALLS: Final[Mapping[Any, Callable[..., str]]] = {
     np.argmax: _position("ArgMax"), np.argmin: _position("ArgMin"), np.sort: _ordered(0),
     np.partition: _ordered(0, 1), np.argsort: _ordered(1), np.argpartition: _ordered(1, 1),
-    np.all: _truth("ReduceMin"), np.any: _truth("ReduceMax"), np.count_nonzero: _counted,
+    np.count_nonzero: _counted,
     np.round: _rounded, np.around: _rounded, np.einsum: _einsum,
     np.linalg.det: lambda steps, out, a: str(steps.node.add("Det", steps.operand((a, a)).name)),
     np.linalg.norm: _norm,

@@ -80,6 +80,15 @@ def _reduced(kind: str) -> Callable[..., str]:
     return written
 
 
+def _truth(kind: str) -> Callable[..., str]:
+    def written(steps: Steps, out: Spec, x: Any, axis: Any, keepdims: Any) -> str:
+        value = steps.node.cast(steps.operand(x, out.dtype).name, np.int32)
+        made = steps.node.reduce(kind, value, axes_of(axis[0]), bool(keepdims[0]))
+        return steps.node.cast(made, np.bool_)
+
+    return written
+
+
 def axes_of(axis: Any) -> list[int] | None:
     """Axes as rules take them; None for all."""
     return None if axis is None else [int(one) for one in np.atleast_1d(axis)]
@@ -207,6 +216,7 @@ FORMS: Final[Mapping[Any, Callable[..., str]]] = {
     "flip": _flip, "where": _where, "cast": _converted, "cumsum": _cumulated,
     "pick": _picked, "put": _put, "take": _taken, "replace": _replaced, "sum": _reduced("ReduceSum"),
     "max": _reduced("ReduceMax"), "min": _reduced("ReduceMin"), "prod": _reduced("ReduceProd"),
+    "all": _truth("ReduceMin"), "any": _truth("ReduceMax"),
 }  # fmt: skip
 """By the forms of primitives."""
 

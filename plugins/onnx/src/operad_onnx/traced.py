@@ -229,7 +229,13 @@ class Steps:
         names = [value.name for value in values]
         if name == "floor_divide":
             rest = self._at(values, result).floor_mod(*names)
-            return Value(self.node.add("Div", self.node.add("Sub", names[0], rest), names[1]), result)
+            made = self.node.add("Div", self.node.add("Sub", names[0], rest), names[1])
+            if result.dtype.kind == "f":  # integers, and what a division by 0 gives
+                is_zero = self.node.add("Equal", names[1], self.node.const(0, result.dtype))
+                made = self.node.add(
+                    "Where", is_zero, self.node.add("Div", *names), self.node.add("Round", made)
+                )
+            return Value(made, result)
         if name in ("fmax", "fmin"):  # which pass over NaN
             numbers = [self.node.add("Equal", value, value) for value in names]
             made = self.node.add("Max" if name == "fmax" else "Min", *names)

@@ -95,7 +95,7 @@ FLAT.update((
     np.isfinite, np.signbit, np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.logical_and, np.logical_or, np.logical_xor,
     np.logical_not, np.round, np.argmax, np.argmin, np.argsort, np.argpartition, np.searchsorted,
-    np.all, np.any, np.allclose, np.array_equal, np.isclose, np.count_nonzero,
+    np.allclose, np.array_equal, np.isclose, np.count_nonzero,
     np.nonzero, np.flatnonzero, np.isneginf, np.isposinf,
 ))  # fmt: skip
 if hasattr(np, "fix"):  # deprecated in NumPy 2.5, so a later release of the range may lack it

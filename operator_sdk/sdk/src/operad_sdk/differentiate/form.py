@@ -32,7 +32,7 @@ _MOST_POSITIONS: Final = 64
 
 Groups = tuple[tuple[int, ...], ...]
 
-_NAMED: Final = {np.round: "round", np.around: "round", np.any: "any", np.all: "all"}
+_NAMED: Final = {np.round: "round", np.around: "round"}
 """Rules of functions of NumPy that are no ufuncs."""
 
 

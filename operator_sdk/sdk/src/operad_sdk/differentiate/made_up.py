@@ -14,18 +14,18 @@ import numpy as np
 
 from operad.interrupts import raise_of_handler
 from operad.operator import ScalarForm
+from operad_sdk.differentiate.dispatch import each
 from operad_sdk.differentiate.errors import refusal
 from operad_sdk.differentiate.indexing import is_basic
-from operad_sdk.differentiate.tracing import Primitive
+from operad_sdk.differentiate.tracing import PROGRAM, AppliedPrimitive, Node, Primitive
 
 VIEWS: Final = frozenset(("reshape", "transpose", "broadcast", "flip"))
 """Forms of primitives that give views, where memory allows them."""
-REDUCTIONS: Final = frozenset(("sum", "max", "min", "prod"))
+REDUCTIONS: Final = frozenset(("sum", "max", "min", "prod", "any", "all"))
 """Forms of primitives that reduce axes."""
 _LEAST_BYTES: Final = 1 << 26
 """Bytes from which systems give zeros page by page, when they are read."""
 _memory = np.zeros(0, np.uint8)
-_TRUTHS: Final = frozenset((np.all, np.any))
 _LIKE_FIRST: Final = frozenset(("replace", "put", "cumsum"))
 _SHAPED_BY_VALUES: Final = frozenset((np.nonzero, np.flatnonzero))
 
@@ -39,6 +39,20 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
         memory = _memory = np.zeros(max(_LEAST_BYTES, 2 * size_bytes), np.uint8)
         memory.flags.writeable = False
     return memory[:size_bytes].view(dtype).reshape(shape)
+
+
+def noted(step: AppliedPrimitive) -> Node:
+    """The node of a step, which is not computed.
+
+    Raises:
+        TraceError: As `made_up`.
+    """
+    primitive, args, options = step
+    values = [each(arg, lambda one: one.value if isinstance(one, Node) else one) for arg in args]
+    lying = [each(arg, lambda one: one.lying if isinstance(one, Node) else one) for arg in args]
+    node = Node(PROGRAM, made_up(primitive, values, options), is_input=True, step=step)
+    node.lying = _laid_out(primitive, node.value, lying, options)
+    return node
 
 
 def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]) -> Any:
@@ -58,8 +72,6 @@ def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]
     if form in REDUCTIONS:
         x, axis, keepdims = values
         return zeros(_reduced(x.shape, axis, keepdims), function(_first(x), axis, keepdims).dtype)
-    if function in _TRUTHS:
-        return zeros(_reduced(values[0].shape, options.get("axis"), options.get("keepdims", False)), bool)
     if form in _LIKE_FIRST:
         if form == "replace" and is_basic(values[2]):
             np.broadcast_to(values[1], values[0][values[2]].shape)  # raises as NumPy does
@@ -73,6 +85,25 @@ def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]
         raise_of_handler(error)
         name = getattr(function, "__name__", function)
         raise refusal(f"{name} refuses arrays of zeros ({type(error).__name__}: {error})") from error
+
+
+def _laid_out(primitive: Primitive, made: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """A result that was made up, with its axes in memory as NumPy orders them: as those of the arguments lie.
+
+    Whether a reshape is a view follows from it, and so what a later write changes.
+    """
+    if is_view(primitive, args):
+        return primitive.function(*args, **options)
+    if primitive.form in ("replace", "put"):
+        return args[0] if isinstance(args[0], np.ndarray) else made
+    arrays = [one for one in args if isinstance(one, np.ndarray)]
+    if not is_elementwise(primitive) or all(one.flags.c_contiguous for one in arrays):
+        return made
+    given: Any = [*arrays, None]
+    flags: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
+    strides = np.nditer(given, ["zerosize_ok"], flags).operands[-1].strides
+    order = sorted(range(made.ndim), key=lambda axis: -strides[axis])
+    return zeros(tuple(made.shape[axis] for axis in order), made.dtype).transpose(np.argsort(order))
 
 
 def is_elementwise(primitive: Primitive) -> bool:

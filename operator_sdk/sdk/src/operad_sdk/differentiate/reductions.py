@@ -47,6 +47,10 @@ _prod = Primitive(
     lambda g, y, x, axis, keepdims: _repeated(g * y, x, axis) / x,
     form="prod",
 )
+_any, _all = (
+    Primitive(lambda x, axis, keepdims, own=own: own(x, axis=axis, keepdims=keepdims), form=own.__name__)
+    for own in (np.any, np.all)
+)
 NUMPYS_PREFIXES: Primitive = Primitive(
     blocked_cumsum,
     lambda g, y, x, axis, is_backwards=False: NUMPYS_PREFIXES(g, axis, is_backwards=not is_backwards),
@@ -91,6 +95,11 @@ def _mean(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False) 
     return np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims) / max(count, 1)
 
 
+def _truth(primitive: Primitive) -> Any:
+    """Find whether some or all elements are true, which has no derivative."""
+    return lambda a, axis=None, keepdims=False: primitive(value_alone(a), axis, keepdims)
+
+
 def _cumulated(a: Any, axis: Axis = None, dtype: Any = None) -> Any:
     a = a if dtype is None else a.astype(dtype)
     return NUMPYS_PREFIXES(a.reshape(-1), 0) if axis is None else NUMPYS_PREFIXES(a, axis)
@@ -105,5 +114,5 @@ FUNCTIONS.update({
     np.sum: _reduction(_sum, np.add), np.prod: _reduction(_prod, np.multiply),
     np.max: _reduction(_max, np.maximum), np.amax: _reduction(_max, np.maximum),
     np.min: _reduction(_min, np.minimum), np.amin: _reduction(_min, np.minimum),
-    np.mean: _mean, np.cumsum: _cumulated, np.bincount: _bincount,
+    np.any: _truth(_any), np.all: _truth(_all), np.mean: _mean, np.cumsum: _cumulated, np.bincount: _bincount,
 })  # fmt: skip

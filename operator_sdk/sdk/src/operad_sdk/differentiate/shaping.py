@@ -10,7 +10,7 @@ import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS
 from operad_sdk.differentiate.errors import refusal
-from operad_sdk.differentiate.tracing import PROGRAM, Primitive, Traced, View, plain
+from operad_sdk.differentiate.tracing import PROGRAM, Primitive, Traced, View, in_memory, plain
 
 _reshape = Primitive(
     lambda x, shape: np.reshape(x, shape),
@@ -31,9 +31,10 @@ _flip = Primitive(lambda x, axis: np.flip(x, axis), lambda g, y, x, axis: np.fli
 def reshape(x: Any, *shape: Any, order: str = "C", newshape: Any = None) -> Any:
     """A view where the memory allows one, else a copy, as NumPy gives them."""
     wanted = newshape if newshape is not None else shape[0] if len(shape) == 1 else shape
-    made = plain(x).reshape(wanted)
+    whole = in_memory(x)
+    made = whole.reshape(wanted)
     new = made.shape
-    if not np.may_share_memory(made, plain(x)):
+    if not np.may_share_memory(made, whole):
         return _reshape(x, new)
     old = x.shape
     return x.viewed(View(lambda whole: _reshape(whole, new), lambda whole, part: _reshape(part, old)))

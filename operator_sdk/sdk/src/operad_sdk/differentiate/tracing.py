@@ -67,9 +67,11 @@ class Node:
         leads: Whether an input of the trace stands behind it.
         step: In a trace for forms what computed it, and from what: nodes, and values that nothing led to.
         line: In a trace for forms, the author's line that computed it.
+        lying: The value as NumPy would lay it out in memory; in the trace of a program what is no view lies
+            in one piece.
     """
 
-    __slots__ = ("leads", "level", "line", "number", "parents", "step", "value")
+    __slots__ = ("leads", "level", "line", "lying", "number", "parents", "step", "value")
 
     def __init__(
         self,
@@ -81,7 +83,7 @@ class Node:
     ) -> None:
         self.number = next(_numbers)
         self.level = level
-        self.value = value
+        self.value = self.lying = value
         self.parents = parents
         self.leads = is_input or bool(parents)
         self.step = step
@@ -152,11 +154,8 @@ class Primitive:
     def _noted(self, args: Sequence[Any], options: dict[str, Any]) -> Traced:
         """The result in a program; arrays may stand in lists and indices too."""
         known = [dispatch.each(arg, lambda one: one.node if isinstance(one, Traced) else one) for arg in args]
-        values = [
-            dispatch.each(arg, lambda one: one.value if isinstance(one, Node) else one) for arg in known
-        ]
-        made = import_module("operad_sdk.differentiate.made_up").made_up(self, values, options)
-        return Traced(Node(PROGRAM, made, is_input=True, step=AppliedPrimitive(self, known, options)))
+        step = AppliedPrimitive(self, known, options)
+        return Traced(import_module("operad_sdk.differentiate.made_up").noted(step))
 
 
 def _pullback(
@@ -190,6 +189,13 @@ def plain(value: Any) -> Any:
     """The array that a value of any level is."""
     while isinstance(value, Traced):
         value = value.node.value
+    return value
+
+
+def in_memory(value: Any) -> Any:
+    """The same, as NumPy would lay it out."""
+    while isinstance(value, Traced):
+        value = value.node.lying
     return value
 
 
@@ -370,7 +376,7 @@ class Traced(NDArrayOperatorsMixin):
     @property
     def flags(self) -> Any:
         """The layout of the plain array."""
-        return plain(self).flags
+        return in_memory(self).flags
 
     @property
     def base(self) -> None:

@@ -144,6 +144,8 @@ class Builder:
             return args[1]
         if op == "power" and numbers[1] in (2, 3, -1, -2):
             return self._small_power(args[0], int(numbers[1]))
+        if op == "power" and numbers[1] == 0.5:  # NumPy's, by which -inf has no root, and -0.0 its own
+            return self.apply("sqrt", args[0])
         if op == "negative" and self._steps[args[0]].op == "negative":
             return self._steps[args[0]].args[0]
         gives = PRIMITIVES[op].gives

@@ -40,9 +40,8 @@ _MOST_REPEATED: Final = 4
 """Steps that are computed again for a later stage."""
 _SMALLER: Final = 8
 """Factor by which what was reduced is smaller, so that it is read again."""
-_REDUCING: Final = frozenset(("sum", "max", "min", "pick"))
-_TRUTHS: Final = frozenset((np.any, np.all))
-_FUNCTIONS: Final = frozenset((np.round, np.around, np.any, np.all))
+_REDUCING: Final = frozenset(("sum", "max", "min", "pick", "any", "all"))
+_FUNCTIONS: Final = frozenset((np.round, np.around))
 
 
 @final
@@ -290,13 +289,11 @@ def _connected(nodes: Sequence[Node]) -> list[list[Node]]:
 def _reduced_axes(node: Node) -> Any:
     """The shape that a step reduces, and the axes along which it does; None for one that reduces nothing."""
     assert node.step is not None
-    primitive, args, options = node.step
-    if primitive.form not in _REDUCING and primitive.function not in _TRUTHS:
+    primitive, args, _ = node.step
+    if primitive.form not in _REDUCING:
         return None
     shape = args[0].value.shape
-    axis = (
-        options.get("axis") if primitive.function in _TRUTHS else args[-1 if primitive.form == "pick" else 1]
-    )
+    axis = args[-1 if primitive.form == "pick" else 1]
     axes = range(len(shape)) if axis is None else np.atleast_1d(axis) % max(1, len(shape))
     return shape, tuple(sorted(map(int, axes)))
 

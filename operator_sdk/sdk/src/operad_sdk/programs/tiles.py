@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from operad.operator import OpContext
 from operad_sdk.differentiate import PROGRAM, Node
 from operad_sdk.differentiate.dispatch import each
-from operad_sdk.differentiate.made_up import made_up, zeros
+from operad_sdk.differentiate.made_up import noted, zeros
 from operad_sdk.differentiate.tracing import AppliedPrimitive
 from operad_sdk.differentiate.walk import behind, nodes_of
 from operad_sdk.programs.axes import AFTER, BEFORE, SUM, Cut, Graph
@@ -286,7 +286,5 @@ class _Copy:
         if primitive.form in ("reshape", "broadcast"):
             args = (args[0], tuple(shape))
         args = [each(arg, lambda one: self._copies[one] if isinstance(one, Node) else one) for arg in args]
-        values = [each(arg, lambda one: one.value if isinstance(one, Node) else one) for arg in args]
         with np.errstate(all="ignore"):
-            value = made_up(primitive, values, options)
-        return Node(PROGRAM, value, is_input=True, step=AppliedPrimitive(primitive, args, options))
+            return noted(AppliedPrimitive(primitive, args, options))

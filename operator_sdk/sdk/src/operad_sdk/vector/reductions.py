@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from operad.operator import Instruction
-from operad_sdk.vector.primitives import apply, cast
+from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
 from operad_sdk.vector.writer import FLOATS, Values, Writer
 
 
@@ -166,6 +166,8 @@ class WideTotals:
 
 
 def _neutral(op: str, kind: str) -> float:
+    if kind == "float16":
+        raise NoVectorCodeError("it reduces float16 beside numbers of other floating types")
     if op == "sum":
         return 0.0  # of zeros below zero the sum is 0.0, as NumPy's
     if kind in FLOATS:
