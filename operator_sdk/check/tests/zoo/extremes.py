@@ -243,12 +243,12 @@ def square_of_bytes(data):
 ZOO = without_gradients(
     [
         Fault("F213 D602", log_of_exp, "an intermediate result overflows"),
-        Fault("F213 D602", spread, "a difference of squares cancels"),
+        Fault("F213 D602 F219", spread, "a difference of squares cancels"),
         Fault("F219", ThinsOut, "a bound of a parameter gives NaN"),
         Fault("F219", OddRows, "the last element of a row of odd length is NaN"),
         Fault("F219", UnitRows, "the gradient at a row of zeros is NaN"),
         Fault("F220 F203", FillsList, "inference edits its caller's list"),
-        Fault("F220 F204", Overrules, "the output's shape overrules the argument's"),
+        Fault("F220 F204 F223", Overrules, "the output's shape overrules the argument's"),
         Fault("F221", batch_mean, "items of a batch depend on each other"),
         Fault("F221", BatchOfRows, "items that other nodes' may stand beside depend on each other"),
         Fault("F221", not_linear, "twice the data is not twice the result"),

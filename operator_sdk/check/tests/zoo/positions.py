@@ -118,7 +118,7 @@ class RowsWithoutGradientFromEnd(_Rows):
 ZOO = without_gradients(
     [
         Fault("S113", NotTheFirstFromEnd, "the first axis is refused where it is counted from the end"),
-        Fault("S113", OneAxisMore, "an axis behind the last one is accepted"),
+        Fault("S113 F210", OneAxisMore, "an axis behind the last one is accepted"),
         Fault("S113", AxisBefore, "an axis counted from the end is the one before it"),
         Fault("F222", RowsAndForOr, "numbers out of range are refused at both ends together"),
         Fault("F222", RowsNotTheFirstFromEnd, "the first row is refused where it is counted from the end"),

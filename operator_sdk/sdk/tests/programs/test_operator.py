@@ -301,6 +301,26 @@ def test_what_ends_a_trace_is_said_with_its_line():
     )
 
 
+@operator("program_loops")
+class Loops(OperatorProperty):
+    """Goes through the rows one by one."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+    accepts = "floating"
+
+    def forward(data, output):
+        for number in range(len(data)):
+            output[number] = np.sort(data[number] * 2)
+
+
+def test_a_long_loop_is_not_traced_to_its_end():
+    rows = 100_000
+    call = KernelCall(Loops(), cpu(), [(rows, 4)], [SINGLE])
+    before = Node(PROGRAM, 0.0).number
+    assert "more steps than a program has" in program_of(call, ("forward",), is_train=True)
+    assert Node(PROGRAM, 0.0).number - before < rows
+
+
 @operator("program_catches")
 class Catches(OperatorProperty):
     """Falls back where NumPy refuses a matrix, or where a value cannot be asked for."""

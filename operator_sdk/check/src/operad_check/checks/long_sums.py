@@ -62,10 +62,11 @@ def long_axes(trial: Trial) -> Evidence:
         if not long.is_runnable or not wide.is_runnable:
             continue
         for operator in long.paths.values():
-            outputs = long.forward(operator=operator).outputs
+            is_plain = operator is long.operator  # which has run
+            outputs = long.result.outputs if is_plain else long.forward(operator=operator).outputs
             compared += _compared(long.outputs, outputs, wide, _outputs)
             if any(long.differentiable()):
-                found = long.backward(operator=operator, outputs=outputs)
+                found = long.gradients if is_plain else long.backward(operator=operator, outputs=outputs)
                 compared += _compared(long.gradient_names, found, wide, _gradients)
     return compared or None
 
@@ -87,7 +88,7 @@ def _outputs(trial: Trial) -> list[Any]:
 
 
 def _gradients(trial: Trial) -> list[Any]:
-    return trial.backward()
+    return trial.gradients
 
 
 def _lengthened(trial: Trial) -> Iterator[Trial]:

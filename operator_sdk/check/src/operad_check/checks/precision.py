@@ -106,7 +106,7 @@ def _outputs(trial: Trial) -> Sequence[Any]:
 
 
 def _gradients(trial: Trial) -> Sequence[Any]:
-    return trial.backward()
+    return trial.gradients
 
 
 def _gradients_of_rounded(dtype: Any) -> list[Values]:

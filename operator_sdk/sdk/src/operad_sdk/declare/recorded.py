@@ -21,7 +21,7 @@ from operad_sdk.declare.names import EXTRA, IN_DATA, IS_TRAIN, OP_CTX, OUT_DATA,
 from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
 from operad_sdk.differentiate import PROGRAM, Namespace, Node, Traced, TraceError, behind, constant
-from operad_sdk.differentiate.errors import lasting_refusals, line_text, raising_line
+from operad_sdk.differentiate.errors import lasting_refusals, limited_steps, line_text, raising_line
 from operad_sdk.differentiate.made_up import zeros
 from operad_sdk.differentiate.numbers import NumberTrace
 from operad_sdk.errors import NoForm
@@ -50,6 +50,9 @@ _CURES: Final = {
     "cannot be traced": "use functions of NumPy that take any array, and no attributes of plain arrays",
 }
 """Advice, by words of the reason why there is no form."""
+
+_MOST_STEPS: Final = 8000
+"""Steps of a trace for a program, which keeps a quarter of them at most; some compute what is not wanted."""
 
 OF_MODE: Final = frozenset(Slot(EXTRA, WORDS.index(word)) for word in (OP_CTX, IS_TRAIN))
 """Slots of what tells a function the mode."""
@@ -86,7 +89,9 @@ def traced_program(
         if prop.is_stateful or prop.is_shaped_by_values or type(prop).params.run_time:
             raise TraceError("it keeps a state, has run-time parameters, or its shapes depend on values")
         check_traceable(prop, parts, call.in_shapes)
-        inputs, results = recorded(prop, parts, list(call.in_shapes), call.in_types, is_train, PROGRAM, None)
+        shapes = list(call.in_shapes)
+        with limited_steps(_MOST_STEPS):
+            inputs, results = recorded(prop, parts, shapes, call.in_types, is_train, PROGRAM, None)
         return [cell for _, cell in inputs], results
     except OperadError as error:
         return no_form(str(error), error)

@@ -21,6 +21,7 @@ Line = tuple[str, int]
 
 
 _made: Final[ContextVar[list[TraceError] | None]] = ContextVar("made", default=None)
+_steps: Final[ContextVar[Iterator[int] | None]] = ContextVar("steps", default=None)
 
 
 def refusal(message: str) -> TraceError:
@@ -42,6 +43,26 @@ def lasting_refusals() -> Iterator[None]:
         _made.reset(token)
     if made:
         raise made[0]
+
+
+@contextmanager
+def limited_steps(count: int) -> Iterator[None]:
+    """End a trace of a program that takes more steps, before all of a long loop is traced."""
+    token = _steps.set(iter(range(count)))
+    try:
+        yield
+    finally:
+        _steps.reset(token)
+
+
+def count_step() -> None:
+    """Count a step of a program.
+
+    Raises:
+        TraceError: The trace has had all the steps that `limited_steps` allows.
+    """
+    if (left := _steps.get()) is not None and next(left, None) is None:
+        raise refusal("it takes more steps than a program has, as a loop over many parts of an array does")
 
 
 def writing_plainly(name: str) -> TraceError:

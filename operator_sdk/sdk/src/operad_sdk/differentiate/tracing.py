@@ -39,7 +39,7 @@ from operad.errors import TraceError
 from operad.first_use import import_module
 from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
-from operad_sdk.differentiate.errors import calling_line, refusal
+from operad_sdk.differentiate.errors import calling_line, count_step, refusal
 from operad_sdk.differentiate.lengths import AxisLength, Size, note_apart
 from operad_sdk.differentiate.numbers import CallNumber, as_inputs
 from operad_sdk.sums import blocked_sum
@@ -153,6 +153,7 @@ class Primitive:
 
     def _noted(self, args: Sequence[Any], options: dict[str, Any]) -> Traced:
         """The result in a program; arrays may stand in lists and indices too."""
+        count_step()
         known = [dispatch.each(arg, lambda one: one.node if isinstance(one, Traced) else one) for arg in args]
         step = AppliedPrimitive(self, known, options)
         return Traced(import_module("operad_sdk.differentiate.made_up").noted(step))

@@ -112,9 +112,10 @@ def _spans(masks: Sequence[Any], unit: int) -> Iterator[slice]:
 
 def _outside(part: Any, span: slice) -> Any:
     """The number that a constant has outside a span; None where it has several."""
-    ends = [one.ravel() for one in (part[: span.start], part[span.stop :])]
-    rest = np.concatenate(ends)
-    return rest[0] if (rest == rest[0]).all() else None
+    ends = [end for end in (part[: span.start], part[span.stop :]) if end.size]
+    number = ends[0].flat[0]
+    tried = (rows for end in ends for rows in (end[-1], end))  # one row tells most from a mask
+    return number if all((rows == number).all() for rows in tried) else None
 
 
 def _tails(
