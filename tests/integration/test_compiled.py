@@ -227,7 +227,8 @@ def test_memory_of_a_run_is_free_when_nothing_needs_it() -> None:
             y = compiled(x)
         y.backward()
 
-    step()
+    for _ in range(2):  # a light backward pass keeps its memory from the second on
+        step()
     before = kept()
     for _ in range(random.randrange(3, 6)):
         step()

@@ -118,7 +118,7 @@ def test_the_library_is_told_only_what_is_new(library: Library) -> None:
 
 
 def test_operations_in_the_callers_thread_set_the_limit_once(library: Library) -> None:
-    engine = NaiveEngine()
+    engine = NaiveEngine(num_threads=64)
     var = engine.new_variable()
     for _ in range(3):
         engine.push_sync(lambda _: None, cpu(), mutable_vars=[var])

@@ -178,7 +178,7 @@ def test_a_mode_that_one_call_of_numpys_computes_stays_so():
     assert kernel.when(call_of(AutoWatched(), shape)) is True
     made = kernel.factory(AutoWatched(), od.cpu(), [shape], [SINGLE])
     own = AutoWatched.kernels[0].factory(AutoWatched(), od.cpu(), [shape], [SINGLE])
-    assert [type(made._modes[is_train]) is type(own) for is_train in (True, False)] == [False, True]
+    assert [type(made._makers[is_train]()) is type(own) for is_train in (True, False)] == [False, True]
 
 
 @has_vectors

@@ -67,8 +67,7 @@ class Node:
         leads: Whether an input of the trace stands behind it.
         step: In a trace for forms what computed it, and from what: nodes, and values that nothing led to.
         line: In a trace for forms, the author's line that computed it.
-        lying: The value as NumPy would lay it out in memory; in the trace of a program what is no view lies
-            in one piece.
+        lying: The value as NumPy would lay it out in memory; what is no view lies in one piece in a program.
     """
 
     __slots__ = ("leads", "level", "line", "lying", "number", "parents", "step", "value")
