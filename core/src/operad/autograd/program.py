@@ -279,7 +279,7 @@ class BackwardProgram:
         for segment in made:
             segment.push(train_mode, len(made) == 1, program.plan.planned_bytes if segment is made[-1] else 0)
         code, is_small = self._codes[0], program.plan.planned_bytes <= _KEPT_BYTES and not state_vars
-        if len(made) == 1 and code.is_light and is_small and {*code.reads, *code.states} <= arrays.keys():
+        if len(made) == 1 and code.is_light and is_small and {*code.reads} <= arrays.keys():
             again = plans == last and not program.aliased_entries
             self._last[train_mode] = plans, _KeptPass(binding, code, entries, train_mode) if again else None
 
@@ -299,7 +299,8 @@ class _KeptPass:
         self._code, self._is_train = code, is_train
         self._calls = KeptCalls(code, binding.operators, is_train, binding.data_of(code.entries))
         self._slots = [(i, entries.index(entry)) for i, entry in enumerate(code.entries) if entry in entries]
-        self._reads, self._states = [[*map(entries.index, some)] for some in (code.reads, code.states)]
+        read = (code.reads, code.states[is_train])
+        self._reads, self._states = [[*map(entries.index, some)] for some in read]
         self._writes = [(entries.index(entry), adds) for entry, adds in code.writes if entry in entries]
         # invariant: runs write this, so no two of them use the calls at once.
         self._chunks = [imperative.new_chunk(code.ctx, 1), *binding.chunks.values()]

@@ -57,6 +57,8 @@ class CompiledProperty(op.OperatorProperty):
         self.states = [name for name in graph.list_auxiliary_states() if name in specs]
         self.args = [name for name in self._specs if name not in self.states]
         self.is_stateful = any(node.op.is_stateful for node in program.graph.op_nodes)  # type: ignore[misc]
+        moves = {node.op.states_move for node in program.graph.op_nodes if node.op.list_auxiliary_states()}
+        self.states_move = "always" if "always" in moves else "training"
         arena = spec_of((self.layout.arena_bytes,), as_dtype("uint8"), ctx)
         self.out_specs = [*[program.spec(entry) for entry in program.outputs], arena]
 

@@ -266,7 +266,10 @@ class Plan(Recordable):
         read = tuple(map(_var_of, inputs))
         parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
         written = (*map(_var_of, outputs), *run.resource_vars)
-        const, mutable, updated = distinct(read[:num_args], (*read[num_args:], *parts), written)
+        states = read[num_args:] if self.prop.moves_states(self.signature.is_train) else ()
+        const, mutable, updated = distinct(
+            read if not states else read[:num_args], (*states, *parts), written
+        )
         data = tuple(map(_data_of, inputs))
         args = (*data[:num_args], *map(_data_of, outputs), *data[num_args:], *values)
         execute(

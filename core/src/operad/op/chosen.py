@@ -40,6 +40,7 @@ class Chosen(OperatorProperty):
         self.name = of.name  # type: ignore[misc]  # each instance has that of its operator
         self.has_gradient = of.has_gradient  # type: ignore[misc]
         self.is_stateful = of.is_stateful  # type: ignore[misc]
+        self.states_move = of.states_move
         self.multiplies = of.multiplies  # type: ignore[misc]
         self.of: OperatorProperty = of
         self.choice = choice

@@ -53,6 +53,7 @@ class Gradient(OperatorProperty):
         super().__init__()
         self.name = f"_backward_{of.name}"  # type: ignore[misc]  # each instance has its own
         self.is_stateful = of.is_stateful  # type: ignore[misc]
+        self.states_move = "always" if of.states_move == "always" else "never"
         self.of = of
         self.wanted = tuple(wanted)
 

@@ -43,6 +43,8 @@ class OperatorProperty(ABC):
         kernels: The ways to compute it, in the order they were registered.
         has_gradient: False: asking for a gradient through it gives zeros, as for `sign`.
         is_stateful: True: every node gets an operator of its own.
+        states_move: When a call writes auxiliary states: "always", "training" (running means), where a prediction
+            and gradients only read them, or "never". What is broken off leaves no value in what it writes.
         epoch: Counts how often what stands behind the parameters has changed, as when a program registers
             another operator under a name; what was found for them before is found again.
         optional_inputs: Names of all tensors that a call may give, in order, where some of them depend on
@@ -68,6 +70,7 @@ class OperatorProperty(ABC):
     kernels: ClassVar[list[Kernel]] = []
     has_gradient: ClassVar[bool] = True
     is_stateful: ClassVar[bool] = False
+    states_move: str = "always"
     epoch: ClassVar[int] = 0
     takes_more_params: ClassVar[bool] = False
     is_shaped_by_values: bool = False
@@ -315,6 +318,10 @@ class OperatorProperty(ABC):
     ) -> list[tuple[Any, Any]]:
         """Pairs (array read, in_grad) that may share memory during `backward`."""
         return []
+
+    def moves_states(self, is_train: bool) -> bool:
+        """Return whether a call in this mode writes auxiliary states."""
+        return self.states_move == "always" or (is_train and self.states_move == "training")
 
     def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
         """Resources `forward` needs."""

@@ -53,7 +53,7 @@ class SegmentCode:
         uses_blas: Whether it may compute a product that BLAS would divide.
         reads: Entries read that no node of these wrote before; one for each block.
         writes: Entries written, each with whether it is added to; likewise.
-        states: Entries of auxiliary states.
+        states: Entries of auxiliary states that are written, by mode.
         label: What errors call it.
         entries: Entries of the arrays of its calls, one for each place.
         operator_ids: For each node, the one whose operator runs it.
@@ -93,13 +93,16 @@ class SegmentCode:
     def _note_entries(self) -> None:
         reads: dict[int, int] = {}
         writes: dict[tuple[int, bool], tuple[int, bool]] = {}
-        states: dict[int, None] = {}
+        states: dict[bool, dict[int, None]] = {True: {}, False: {}}
         kept: dict[int, bool] = {}
         own: set[int | None] = set()
         blocks, places, numbers = self.program.blocks, self.program.places, self._numbers
         for node_id, call in zip(self.node_ids, self._calls, strict=True):
-            states.update(dict.fromkeys(call.aux))
-            for entry in call.reads:
+            node = self.program.numbered.nodes[node_id]
+            assert isinstance(node, OpNode)
+            for mode, moving in states.items():
+                moving.update(dict.fromkeys(call.aux if node.op.moves_states(mode) else ()))
+            for entry in (*call.reads, *call.aux):
                 if entry not in own:
                     reads.setdefault(blocks[entry], entry)
             for target, request in zip(call.outs, call.req, strict=True):
@@ -113,7 +116,7 @@ class SegmentCode:
                     numbers[places[slot]] = len(self.entries)
                     self.entries.append(slot)
         self.reads, self.writes = list(reads.values()), list(writes.values())
-        self.states, self.kept = list(states), kept
+        self.states, self.kept = {mode: [*moving] for mode, moving in states.items()}, kept
 
     def compiled(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
         """The calls for these operators, but for their arrays."""

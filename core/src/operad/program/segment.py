@@ -78,8 +78,8 @@ class Segment:
         self.code = code
         self._runners: dict[_Form, Callable[[RunContext | None], None]] = {}
         self._oprs: dict[tuple[engine.Engine, Callable[..., None]], Opr] = {}
-        self._const, self._mutable, self._updated = self._variables(started)
-        self.started = frozenset([*started, *self._mutable])
+        self._modes = {is_train: self._variables(started, is_train) for is_train in (False, True)}
+        self.started = frozenset([*started, *self._modes[True][1]])
 
     def push(
         self,
@@ -106,26 +106,23 @@ class Segment:
         if before is not None:
             run = partial(_run_behind, before, run)
         if local.state.inside == NESTED:
-            self._run_inline(current, run)
-        elif not (alone and self.code.is_light and self._run_inline(current, run)):
-            opr = self._oprs.get((current, run)) or self._made(current, run)
+            self._run_inline(current, run, is_train)
+        elif not (alone and self.code.is_light and self._run_inline(current, run, is_train)):
+            opr = self._oprs.get((current, run)) or self._made(current, run, is_train)
             if before is None:
                 self._oprs[current, run] = opr
             current.push(opr, self.ctx, size_bytes=size_bytes)
 
-    def _run_inline(self, current: engine.Engine, run: Callable[[Any], object]) -> bool:
+    def _run_inline(self, current: engine.Engine, run: Callable[[Any], object], is_train: bool) -> bool:
         fn, args = (engine.run_single, (run, None)) if self.code.uses_blas else (run, (None,))
-        call = (fn, args, self.ctx, self._const, self._mutable, self.code.label)
+        call = (fn, args, self.ctx, *self._modes[is_train][:2], self.code.label)
         return current.run_inline(*call) or current.run_inline_soon(*call)
 
-    def _made(self, current: engine.Engine, run: Callable[[Any], None]) -> Opr:
+    def _made(self, current: engine.Engine, run: Callable[[Any], None], is_train: bool) -> Opr:
+        const, mutable, updated = self._modes[is_train]
+        label, is_parallel = self.code.label, self.code.is_parallel
         return current.new_operator(
-            run,
-            self._const,
-            self._mutable,
-            name=self.code.label,
-            reads_mutable=self._updated,
-            is_parallel=self.code.is_parallel,
+            run, const, mutable, name=label, reads_mutable=updated, is_parallel=is_parallel
         )
 
     def _runner(self, is_train: bool, is_timed: bool) -> Callable[[RunContext | None], None]:
@@ -135,9 +132,9 @@ class Segment:
         )
         return partial(run_calls, self.code, kept, self.code.timeline(is_train) if is_timed else None)
 
-    def _variables(self, started: Collection[Var]) -> tuple[list[Var], list[Var], list[Var]]:
+    def _variables(self, started: Collection[Var], is_train: bool) -> tuple[list[Var], list[Var], list[Var]]:
         binding, code = self._binding, self.code
-        updated: dict[Var, None] = dict.fromkeys(binding.vars_of(code.states))
+        updated: dict[Var, None] = dict.fromkeys(binding.vars_of(code.states[is_train]))
         written: dict[Var, None] = {}
         read = binding.vars_of(code.reads)
         before = frozenset(read)

@@ -88,6 +88,7 @@ class BatchStatistics(OperatorProperty):
     compute_dtype = "float32"
     inplace = "data -> output"
     element_cost = 4
+    states_move = "training"
     initializers = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
 
     def keep(self, variance: Array, deviation: Array, var: Array) -> None:
