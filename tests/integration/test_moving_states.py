@@ -1,4 +1,4 @@
-"""States that a call does not move are read by it: predictions and gradients of a network with running means."""
+"""States that a call does not move are only read: predictions of networks with running means, and gradients."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Arrays = dict[str, NDArray]
 
 
 @pytest.fixture
-def arrays() -> Iterator[Arrays]:
+def arrays() -> Arrays:
     engine.set("threaded")
     made = {name: nd.ones(4) for name in ("gamma", "beta", "moving_mean", "moving_var")}
-    yield {"data": nd.array(np.arange(12).reshape(3, 4)), **made}
+    return {"data": nd.array(np.arange(12).reshape(3, 4)), **made}
 
 
 @contextmanager

@@ -266,10 +266,8 @@ class Plan(Recordable):
         read = tuple(map(_var_of, inputs))
         parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
         written = (*map(_var_of, outputs), *run.resource_vars)
-        states = read[num_args:] if self.prop.moves_states(self.signature.is_train) else ()
-        const, mutable, updated = distinct(
-            read if not states else read[:num_args], (*states, *parts), written
-        )
+        moving = read[num_args:] if self.prop.moves_states(self.signature.is_train) else ()
+        const, mutable, updated = distinct(read[:num_args] if moving else read, (*moving, *parts), written)
         data = tuple(map(_data_of, inputs))
         args = (*data[:num_args], *map(_data_of, outputs), *data[num_args:], *values)
         execute(
