@@ -1,4 +1,4 @@
-"""States that a call does not move are only read: predictions of networks with running means, and gradients."""
+"""States that a call does not move are only read: predictions with running means, and gradients."""
 
 from __future__ import annotations
 

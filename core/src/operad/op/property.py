@@ -44,7 +44,7 @@ class OperatorProperty(ABC):
         has_gradient: False: asking for a gradient through it gives zeros, as for `sign`.
         is_stateful: True: every node gets an operator of its own.
         states_move: When a call writes auxiliary states: "always", "training" (running means, which a
-            prediction and gradients only read), or "never". A call that fails leaves no value in what it writes.
+            prediction and gradients only read), or "never". What a call writes has no value where it fails.
         epoch: Counts how often what stands behind the parameters has changed, as when a program registers
             another operator under a name; what was found for them before is found again.
         optional_inputs: Names of all tensors that a call may give, in order, where some of them depend on
