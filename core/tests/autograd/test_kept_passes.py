@@ -99,13 +99,18 @@ def test_gradients_of_parts_leave_the_rest_of_the_array(kept):
     assert kept
 
 
+def recorded(x, w):
+    """A loss whose pass is kept."""
+    with mx.autograd.record():
+        y = mx.nd.tanh(x * w)
+        return y * y
+
+
 def test_what_was_overwritten_is_refused_by_a_kept_pass_too(kept):
     x, w = variables()
     for _ in range(3):
         check(x, w)
-    with mx.autograd.record():
-        y = mx.nd.tanh(x * w)
-        loss = y * y
+    loss = recorded(x, w)
     w[:] = 2
     with pytest.raises(mx.errors.GradientError, match="was overwritten"):
         loss.backward()
@@ -117,9 +122,7 @@ def test_a_failure_reaches_its_gradients_and_the_next_pass_is_whole(kept):
     x, w = variables()
     for _ in range(3):
         check(x, w)
-    with mx.autograd.record():
-        y = mx.nd.tanh(x * w)
-        loss = y * y
+    loss = recorded(x, w)
 
     def fail(_):
         raise ZeroDivisionError("no head")

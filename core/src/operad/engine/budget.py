@@ -252,9 +252,7 @@ def _blas_pools() -> dict[str, tuple[Callable[[int], object], int]]:
 def _loaded_blas() -> list[Any]:
     threadpoolctl = import_module("threadpoolctl")  # 5 ms, paid when the first plugin is imported
     pools = list(threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers)
-    for (
-        pool
-    ) in pools:  # a limit is set in half a microsecond, in which no other thread is to take the interpreter
+    for pool in pools:  # a limit is set at once: no other thread is to take the interpreter meanwhile
         pool.dynlib = ctypes.PyDLL(pool.filepath, handle=pool.dynlib._handle)
     return pools
 
