@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 
 from operad_sdk import OperatorProperty, operator, unary
+from operad_sdk.declare import kept_answers
 from operad_sdk.declare.scalar_form import MODES, in_mode
 
 SINGLE = np.dtype(np.float32)
 SHAPES = ((4, 5), (5, 5), (7, 7), (1, 1))
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(monkeypatch):
+    """Traces are counted, which an answer on disk would spare."""
+    monkeypatch.setattr(kept_answers, "_path", lambda cls: None)
 
 
 def form(op, *shapes):
