@@ -106,6 +106,21 @@ def test_copies_go_between_devices_and_cast() -> None:
     assert source.copyto(second()).astype("float64").context is second()
 
 
+def test_copies_to_and_from_a_device_have_streams_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    pushed = []
+    push = od.engine.Engine.push_sync
+
+    def noted(engine: od.engine.Engine, fn: Any, *args: Any, **options: Any) -> None:
+        if options["name"] == "_copyto":
+            pushed.append(args[3].value)
+        push(engine, fn, *args, **options)
+
+    monkeypatch.setattr(od.engine.Engine, "push_sync", noted)
+    array = od.nd.ones((2,)).as_in_context(od.gpu(0))
+    array.copy().as_in_context(od.cpu()).wait_to_read()
+    assert pushed == ["copy_to_device", "normal", "copy_from_device"]
+
+
 def test_random_numbers_of_a_device_follow_its_seed() -> None:
     def drawn() -> Any:
         od.random.seed(3)

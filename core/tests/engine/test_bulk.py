@@ -13,9 +13,7 @@ from operad.errors import EngineError
 CTX = cpu()
 
 
-@pytest.mark.parametrize(
-    "other", [{"ctx": cpu(1)}, {"priority": 5}, {"prop": FnProperty.CPU_PRIORITIZED}, {}]
-)
+@pytest.mark.parametrize("other", [{"ctx": cpu(1)}, {"priority": 5}, {"prop": FnProperty.COPY_TO_DEVICE}, {}])
 def test_pushes_inside_keep_their_order(engine: Engine, other: dict) -> None:
     log, var = [], engine.new_variable()
     with bulk(100):

@@ -39,9 +39,7 @@ def test_a_version_counts_the_writes_that_were_pushed(engine: Engine) -> None:
     assert (a.version, b.version) == (0, 3)
 
 
-@pytest.mark.parametrize(
-    "prop", [FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE, FnProperty.CPU_PRIORITIZED]
-)
+@pytest.mark.parametrize("prop", [FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE])
 def test_every_property_keeps_the_order(engine: Engine, prop: FnProperty) -> None:
     var, log = engine.new_variable(), []
     engine.push_sync(lambda _: log.append("normal"), CTX, (), (var,))

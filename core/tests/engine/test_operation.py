@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad.device import Context, cpu
-from operad.engine import Engine, FnProperty, RunContext
+from operad.engine import Engine, RunContext
 from operad.engine.budget import ThreadBudget
 from operad.engine.operation import NEW, Opr, OprBlock
 from operad.engine.var import Var
@@ -109,12 +109,6 @@ def test_a_push_to_no_context_or_of_no_priority_is_refused_and_leaves_no_trace(
     engine.push_sync(log.append, CTX, (), (var,))
     engine.wait_for_all()
     assert len(log) == 1
-
-
-def test_copies_and_prioritized_work_rank_before_the_rest() -> None:
-    ranked = sorted(FnProperty, key=lambda prop: prop.rank)
-    assert ranked[0] is FnProperty.CPU_PRIORITIZED
-    assert {*ranked[1:3]} == {FnProperty.COPY_FROM_DEVICE, FnProperty.COPY_TO_DEVICE}
 
 
 def test_an_operation_without_a_name_is_called_after_its_function() -> None:

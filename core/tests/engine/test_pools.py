@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from operad.device import Context, cpu
-from operad.engine import FnProperty, RunContext, ThreadedEngine
+from operad.engine import RunContext, ThreadedEngine
 from operad.engine.pools import WorkerPool
 
 CTX = cpu()
@@ -31,15 +31,6 @@ def in_order(single: ThreadedEngine, pushes) -> list[str]:
 def test_higher_priority_runs_first_and_equal_priority_in_push_order(single: ThreadedEngine) -> None:
     pushes = [("a", {}), ("low", {"priority": -1}), ("b", {}), ("high", {"priority": 9}), ("c", {})]
     assert in_order(single, pushes) == ["high", "a", "b", "c", "low"]
-
-
-def test_prioritized_work_and_copies_go_before_the_rest(single: ThreadedEngine) -> None:
-    pushes = [
-        ("normal", {"priority": 100}),
-        ("copy", {"prop": FnProperty.COPY_FROM_DEVICE}),
-        ("prioritized", {"prop": FnProperty.CPU_PRIORITIZED}),
-    ]
-    assert in_order(single, pushes) == ["prioritized", "copy", "normal"]
 
 
 def test_a_pool_without_a_device_counts_against_the_thread_budget() -> None:

@@ -277,7 +277,7 @@ class Engine:
         """
         if var.deleted:
             raise EngineError(f"delete_variable: {var!r} was deleted already")
-        opr = Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE)
+        opr = Opr(delete_fn, (), (var,), kind=DELETE)
         block, queue, revision = OprBlock(opr, ctx, size_bytes=size_bytes), self._queue, object()
         # commit: begin
         queue.revision = revision

@@ -24,21 +24,15 @@ if TYPE_CHECKING:
 
 
 class FnProperty(enum.Enum):
-    """Kind of work that a function does; it decides which worker runs it, never the order.
+    """Kind of work that a function does; it decides which worker of a device runs it, never the order.
 
-    Source: FnProperty, include/mxnet/engine.h.
+    Source: FnProperty, include/mxnet/engine.h. Differs: on a CPU, priorities alone order what is ready.
     """
 
     NORMAL = "normal"
     COPY_FROM_DEVICE = "copy_from_device"
     COPY_TO_DEVICE = "copy_to_device"
-    CPU_PRIORITIZED = "cpu_prioritized"
     ASYNC = "async"
-    DELETE_VAR = "delete_var"
-
-    def __init__(self, value: str) -> None:
-        # Prioritized work goes first, then copies. An attribute, since a member is hashed slowly.
-        self.rank = 0 if value == "cpu_prioritized" else 1 if value.startswith("copy") else 2
 
 
 @final
@@ -113,7 +107,7 @@ class Opr:
 
     __slots__ = (
         "const_vars", "deleted", "fn", "is_async", "is_parallel", "kind", "mutable_vars", "name", "prop",
-        "rank", "updated_vars",
+        "updated_vars",
     )  # fmt: skip
 
     def __init__(
@@ -141,13 +135,14 @@ class Opr:
                 var.holders  # noqa: B018 - what has none is no variable
             for var in self.mutable_vars:
                 var.holders  # noqa: B018
-            self.rank = prop.rank
         except (TypeError, AttributeError) as error:
             old = () if isinstance(reads_mutable, bool) else reads_mutable
             given: dict[str, object] = {"const_vars": const_vars, "mutable_vars": mutable_vars}
-            raise self._misuse(prop, {**given, "reads_mutable": old}) from error
+            raise self._misuse({**given, "reads_mutable": old}) from error
         if not callable(fn):
             raise EngineError(f"push of {self.title!r}: fn is {fn!r}, expected a function")
+        if prop.__class__ is not FnProperty:
+            raise EngineError(f"push of {self.title!r}: prop is {prop!r}, expected an FnProperty")
         self.prop = prop
         self.kind = kind
         self.is_async = is_async or prop is _ASYNC
@@ -156,10 +151,8 @@ class Opr:
         if count > 1 and len({*self.const_vars, *self.mutable_vars}) != count:
             self._refuse_duplicate()
 
-    def _misuse(self, prop: object, given: dict[str, object]) -> EngineError:
+    def _misuse(self, given: dict[str, object]) -> EngineError:
         """The error of a list that is none, or that holds something else than variables."""
-        if not isinstance(prop, FnProperty):
-            return EngineError(f"push of {self.title!r}: prop is {prop!r}, expected an FnProperty")
         for where, listed in given.items():
             if not isinstance(listed, Iterable):
                 return EngineError(f"push of {self.title!r}: {where} is {listed!r}, expected variables")

@@ -2,12 +2,11 @@
 
 All CPU contexts share one pool of as many workers as the thread budget has threads (more where
 operations wait inside, whose places others have meanwhile), because they share the cores; its ready
-queue is ordered by kind of work (prioritized, copies, the rest), then priority, then push order.
-Workers of their own for prioritized work and for copies, as MXNet has, would be refused by the
-budget whenever all others are busy, and idle when not; standing first in the queue gives the same
-precedence without the threads. Every GPU has a pool of one worker for kernels and one for each
-direction of copies, each with its own CUDA stream, since those overlap on the device; they launch
-more than they compute and do not count against the budget.
+queue is ordered by priority, then push order.
+Workers of their own for prioritized work, as MXNet has, would be refused by the budget whenever all
+others are busy, and idle when not; a priority gives the same precedence without the threads. Every GPU
+has a pool of one worker for kernels and one for each direction of copies, each with its own CUDA stream,
+since those overlap on the device; they launch more than they compute and do not count against the budget.
 
 Ready queues and lists of idle workers change by single atomic steps; see `threaded`. What decides which
 worker is woken or hired (`is_waking`, `workers`) changes under the queue's lock.
@@ -54,7 +53,7 @@ class WorkerPool:
         self.workers = 0
         self.is_waking = False
         self.idle: list[threading.Lock] = []
-        self.ready: list[tuple[int, int, int, OprBlock]] = []
+        self.ready: list[tuple[int, int, OprBlock]] = []
 
     def wake(self) -> None:
         """Wake an idle worker; IndexError where there is none."""

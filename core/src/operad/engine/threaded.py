@@ -97,7 +97,7 @@ class ThreadedRunner(Runner):
     def offer(self, block: OprBlock) -> None:
         """See `Runner`."""
         pool = self._gpu_pool(block) if block.is_gpu else self._cpu
-        heappush(pool.ready, (block.opr.rank, block.order, block.seq, block))
+        heappush(pool.ready, (block.order, block.seq, block))
         if not pool.is_waking and (pool.idle or pool.workers < pool.size):
             self._wake(pool)
 
@@ -111,7 +111,7 @@ class ThreadedRunner(Runner):
             return
         ready, is_later = worker.pool.ready, last.state == TAKEN or block.opr.kind == DELETE
         if is_later or ready:
-            item = (block.opr.rank, block.order, block.seq, block)
+            item = (block.order, block.seq, block)
             if is_later or (ready and ready[0] < item):
                 heappush(ready, item)  # the worker looks here before it rests
                 if last.state == TAKEN and block.opr.kind != DELETE:  # it has its next one
@@ -233,7 +233,7 @@ class ThreadedRunner(Runner):
         while True:
             try:
                 # commit: begin
-                block = ready[0][3]
+                block = ready[0][2]
                 is_mine = block.state == OFFERED  # else it was offered twice
                 if is_mine:
                     worker.block = block
@@ -260,7 +260,7 @@ class ThreadedRunner(Runner):
         """Offer what `worker` has taken and not called."""
         block = worker.block
         if block is not None and block.state == TAKEN:
-            ready, item = worker.pool.ready, (block.opr.rank, block.order, block.seq, block)
+            ready, item = worker.pool.ready, (block.order, block.seq, block)
             try:
                 # commit: begin
                 block.state = OFFERED

@@ -14,6 +14,7 @@ import numpy as np
 
 from operad import engine
 from operad.device import Context, as_context
+from operad.engine import FnProperty
 from operad.engine.thread import local
 from operad.errors import ArgumentError, BindError, ContextError, ParamError
 from operad.imperative.aliases import note_written, refuse_aliases
@@ -256,7 +257,11 @@ def copy_into(target: Array, source: Array) -> None:
     if copy_fast(target, source):
         return
     is_within = target._chunk is source._chunk
-    ctx = source.ctx if source.ctx.is_gpu else target.ctx
+    is_from_gpu = source.ctx.is_gpu
+    ctx = source.ctx if is_from_gpu else target.ctx
+    prop = FnProperty.NORMAL
+    if source.ctx is not target.ctx:
+        prop = FnProperty.COPY_FROM_DEVICE if is_from_gpu else FnProperty.COPY_TO_DEVICE
     execute(
         transfer,
         (target.ctx.xp, source._data, target._data),
@@ -267,6 +272,7 @@ def copy_into(target: Array, source: Array) -> None:
         inline=not ctx.is_gpu and not is_within and Cost(2 * target.size).is_light,
         reads_mutable=is_within or target._is_part,
         size_bytes=target._spec.nbytes,
+        prop=prop,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from operad import engine
 from operad.device import Context
-from operad.engine import Var
+from operad.engine import FnProperty, Var
 from operad.engine.thread import NESTED, local
 from operad.imperative.state import refuse_traced
 
@@ -24,6 +24,7 @@ def execute(
     is_parallel: bool = True,
     size_bytes: int = 0,
     uses_blas: bool = False,
+    prop: FnProperty = FnProperty.NORMAL,
 ) -> None:
     """Call `function(*args)` once its variables are free: here and now if that may be, else pushed.
 
@@ -39,6 +40,7 @@ def execute(
         is_parallel: Whether it is worth several threads inside.
         size_bytes: Memory that it keeps in use until it is done.
         uses_blas: Whether it has products, which BLAS must compute with one thread wherever they run.
+        prop: The kind of work.
     """
     refuse_traced(f"{name} would run at once", "call it outside")
     current = engine.get()
@@ -48,8 +50,8 @@ def execute(
         if current.run_inline(*call) or current.run_inline_soon(*call):
             return
     current.push_sync(
-        lambda _: function(*args), ctx, const_vars, mutable_vars, name=name, reads_mutable=reads_mutable,
-        is_parallel=is_parallel, size_bytes=size_bytes,
+        lambda _: function(*args), ctx, const_vars, mutable_vars, prop, name=name,
+        reads_mutable=reads_mutable, is_parallel=is_parallel, size_bytes=size_bytes,
     )  # fmt: skip
 
 
