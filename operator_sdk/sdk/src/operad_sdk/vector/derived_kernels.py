@@ -40,11 +40,11 @@ from operad_sdk.declare.scalar_form import MODES
 from operad_sdk.declare.size_classes import of_class
 from operad_sdk.errors import NoForm
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
-from operad_sdk.vector.array_calls import ArrayCall, array_call
+from operad_sdk.vector.array_calls import ArrayCall
 from operad_sdk.vector.by_mode import ByMode
 from operad_sdk.vector.call_forms import CallForms, forms_of, in_both
 from operad_sdk.vector.compiled import CompiledForm
-from operad_sdk.vector.form_calls import PART_ELEMENTS, run_form
+from operad_sdk.vector.form_calls import form_call, run_form
 from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays, pooled
 from operad_sdk.vector.joined import Specs
 from operad_sdk.vector.machine import host, reason_against
@@ -272,7 +272,7 @@ class _Together(NamedTuple):
     """Gradients by one form, and its inputs that are arrays, by name.
 
     Attributes:
-        call: Of the kernel with contiguous arrays; None where they are worth several threads.
+        call: Of the kernel with contiguous arrays; None where there can be none.
     """
 
     form: CompiledForm
@@ -292,11 +292,10 @@ def _together(parts: Sequence[str], call: KernelCall) -> _Together | None:
     for form, signature in zip(forms, signatures, strict=True):
         assert signature.entries is not None
         entries |= zip(form.inputs, signature.entries, strict=False)  # numbers follow
-    quick, count = None, len(whole.kernel.form.inputs)
-    if not cost_of_arrays(*whole).is_parallel:
-        keeps_lock = max(prod(shape) for shape, _ in whole.specs) <= PART_ELEMENTS
-        layout = whole.kernel.layout([np.empty(*spec) for spec in whole.specs])
-        quick = array_call(layout, count, keeps_lock=keeps_lock)
+    count, num_arrays = len(whole.kernel.form.inputs), len(whole.specs)
+    layout = whole.kernel.layout([np.empty(*spec) for spec in whole.specs])
+    elements, is_parallel = max(prod(shape) for shape, _ in whole.specs), cost_of_arrays(*whole).is_parallel
+    quick = form_call(layout, count, elements, is_parallel, range(num_arrays), (0,) * num_arrays)
     return _Together(whole.kernel, entries, whole.specs[count:], quick)
 
 

@@ -8,11 +8,13 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from operad.context import cpu
 from operad.dtypes import DType
 from operad.operator import OpContext, OpReq, Shape, assign
 from operad_sdk.addresses import data_address, overlaps, span
+from operad_sdk.vector.array_calls import ArrayCall, array_call, bound_to
 from operad_sdk.vector.compiled import CompiledForm
-from operad_sdk.vector.layout import BoundKernel
+from operad_sdk.vector.layout import BoundKernel, TableLayout
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.team import has_team, team
 
@@ -20,6 +22,8 @@ PART_ELEMENTS: Final = 1 << 15
 """Elements that are worth handing to another thread."""
 _PARTS_OF_A_THREAD: Final = 2
 """Parts for each thread: where one is slow, another takes more of them."""
+HERE: Final = OpContext(cpu(), is_train=True)
+"""The running operation: how many threads it may use."""
 
 Target = tuple[NDArray[Any] | None, OpReq]
 
@@ -84,6 +88,35 @@ def bind_form(
         for (target, request), out in zip(targets, outs, strict=True)
     )
     return BoundForm(BoundKernel(layout, [*given, *outs]), outs, is_plain)
+
+
+def form_call(
+    layout: TableLayout,
+    num_inputs: int,
+    elements: int,
+    is_parallel: bool,
+    sources: Sequence[int],
+    offsets: Sequence[int],
+) -> ArrayCall | None:
+    """The call of a kernel that `array_call` gives, on the threads of the running operation.
+
+    Args:
+        elements: Of the largest array.
+        is_parallel: Whether the kernel is worth several threads.
+    """
+    keeps_lock = elements <= PART_ELEMENTS
+    call = array_call(layout, num_inputs, sources=sources, offsets=offsets, keeps_lock=keeps_lock)
+    if call is None or not is_parallel:
+        return call
+    in_one_part = call
+
+    def in_parts(*arrays: Any) -> None:
+        if HERE.num_threads == 1 or not all(array.flags.c_contiguous for array in arrays):
+            in_one_part(*arrays)
+        else:
+            run_bound(HERE, bound_to(layout, arrays, sources, offsets), elements)
+
+    return in_parts
 
 
 def assign_outs(targets: Sequence[Target], outs: Sequence[NDArray[Any]]) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad.context import cpu
 from operad.dtypes import DType
 from operad.operator import (
     FORWARD,
@@ -28,9 +27,17 @@ from operad.operator import (
     moved_bytes,
 )
 from operad_sdk.form_kernels import View
-from operad_sdk.vector.array_calls import ArrayCall, array_call
+from operad_sdk.vector.array_calls import ArrayCall
 from operad_sdk.vector.compiled import CompiledForm, compiled, walk_of
-from operad_sdk.vector.form_calls import PART_ELEMENTS, BoundForm, Target, assign_outs, bind_form, run_bound
+from operad_sdk.vector.form_calls import (
+    HERE,
+    BoundForm,
+    Target,
+    assign_outs,
+    bind_form,
+    form_call,
+    run_bound,
+)
 from operad_sdk.vector.kept_calls import KeptCalls
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
@@ -47,9 +54,6 @@ _LOOPS: Final = 0.04
 
 _CALL_US: Final = 8.0
 """Time of a call in parts, or with arrays that lie in an unusual way; a small one takes less than 1."""
-
-_HERE: Final = OpContext(cpu(), is_train=True)
-"""The running operation: how many threads it may use."""
 
 SLOW: Final = frozenset(("atan2", "power", "log2", "log10", "erfc", "gamma"))
 """Functions that LLVM leaves to the C library, element by element, or for which NumPy has tables."""
@@ -72,8 +76,8 @@ def pooled(cost: Cost) -> Cost:
 class FormOperator(Operator):
     """Computes one part by its scalar form.
 
-    Arrays that are not worth several threads go straight to the kernel, which is compiled when the operator
-    is made: what runs under the engine's lock may not compile.
+    Contiguous arrays go straight to the kernel, which is compiled when the operator is made: what runs
+    under the engine's lock may not compile.
 
     Args:
         part: `forward`, or the gradient of an argument.
@@ -151,23 +155,20 @@ class FormOperator(Operator):
     ) -> ArrayCall | None:
         """The call of a kernel with contiguous arrays, inputs first; None if there is none.
 
-        It is for arrays that are not worth several threads, since nobody says how many there may be.
-
         Args:
             prop: Whose pairs of arrays may share memory; None: none do.
         """
         arrays = self._viewed([np.empty(*spec) for spec in specs])
-        if cost_of_arrays(form, [(array.shape, array.dtype) for array in arrays]).is_parallel:
-            return None
+        is_parallel = cost_of_arrays(form, [(array.shape, array.dtype) for array in arrays]).is_parallel
         layout, num_results = form.layout(arrays), len(form.form.results)
         shares = set() if prop is None else self._signature.shares(prop)
         read = [name in form.form.inputs_read for name in form.form.inputs]
         if not {(i, result) for i, result in shares if result < num_results and read[i]} <= layout.shares:
             return None
-        is_small = max(array.size for array in arrays) <= PART_ELEMENTS
+        elements = max(array.size for array in arrays)
         offsets = [0 if view is None else view.offset for view in self._views] + [0] * num_results
         sources, num_read = self._signature.sources(num_results), self._signature.num_arguments
-        return array_call(layout, num_read, sources=sources, offsets=offsets, keeps_lock=is_small)
+        return form_call(layout, num_read, elements, is_parallel, sources, offsets)
 
     def _viewed(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Arrays of which the first are inputs, as the form reads them."""
@@ -218,7 +219,7 @@ class FormOperator(Operator):
         def compute(*arrays: Any) -> None:
             targets: list[Target] = [(array, OpReq.WRITE) for array in arrays[num_args:last]]
             given = [*arrays[:num_args], *arrays[end:]]
-            self._compute(_HERE, given, [targets[i] for i in self._signature.outputs])
+            self._compute(HERE, given, [targets[i] for i in self._signature.outputs])
 
         return compute
 
