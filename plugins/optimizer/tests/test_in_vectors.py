@@ -15,11 +15,11 @@ import operad as od
 from core.tests.together import run_together
 from operad import registry
 from operad.operator import KernelCall, choose
-from operad_optimizer.updates import vector_steps
 from operad_optimizer.updates.family import Blockwise
 from operad_optimizer.updates.in_vectors import DIVIDED_BYTES
 from operad_optimizer.updates.several import Tensorwise
 from operad_optimizer.updates.vector_steps import Steps
+from operad_sdk.vector import form_calls
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
@@ -182,7 +182,7 @@ def test_parts_of_several_threads_are_those_of_one(name: str, monkeypatch: pytes
     ours = given(name, rng, size, "float32", special=0.01)
     results = []
     for threads in (1, 2, 3):
-        monkeypatch.setattr(vector_steps, "_HERE", SimpleNamespace(num_threads=threads))
+        monkeypatch.setattr(form_calls, "HERE", SimpleNamespace(num_threads=threads))
         results.append(copied(ours))
         with np.errstate(all="ignore"):
             steps_of(name)(*results[-1])

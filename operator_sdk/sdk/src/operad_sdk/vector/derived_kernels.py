@@ -44,7 +44,7 @@ from operad_sdk.vector.array_calls import ArrayCall
 from operad_sdk.vector.by_mode import ByMode
 from operad_sdk.vector.call_forms import CallForms, forms_of, in_both
 from operad_sdk.vector.compiled import CompiledForm
-from operad_sdk.vector.form_calls import form_call, run_form
+from operad_sdk.vector.form_calls import divided_call, run_form
 from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays, pooled
 from operad_sdk.vector.joined import Specs
 from operad_sdk.vector.machine import host, reason_against
@@ -295,7 +295,7 @@ def _together(parts: Sequence[str], call: KernelCall) -> _Together | None:
     count, num_arrays = len(whole.kernel.form.inputs), len(whole.specs)
     layout = whole.kernel.layout([np.empty(*spec) for spec in whole.specs])
     elements, is_parallel = max(prod(shape) for shape, _ in whole.specs), cost_of_arrays(*whole).is_parallel
-    quick = form_call(layout, count, elements, is_parallel, range(num_arrays), (0,) * num_arrays)
+    quick = divided_call(layout, count, elements, is_parallel, range(num_arrays), (0,) * num_arrays)
     return _Together(whole.kernel, entries, whole.specs[count:], quick)
 
 

@@ -90,7 +90,7 @@ def bind_form(
     return BoundForm(BoundKernel(layout, [*given, *outs]), outs, is_plain)
 
 
-def form_call(
+def divided_call(
     layout: TableLayout,
     num_inputs: int,
     elements: int,

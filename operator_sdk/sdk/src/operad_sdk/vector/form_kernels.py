@@ -35,7 +35,7 @@ from operad_sdk.vector.form_calls import (
     Target,
     assign_outs,
     bind_form,
-    form_call,
+    divided_call,
     run_bound,
 )
 from operad_sdk.vector.kept_calls import KeptCalls
@@ -168,7 +168,7 @@ class FormOperator(Operator):
         elements = max(array.size for array in arrays)
         offsets = [0 if view is None else view.offset for view in self._views] + [0] * num_results
         sources, num_read = self._signature.sources(num_results), self._signature.num_arguments
-        return form_call(layout, num_read, elements, is_parallel, sources, offsets)
+        return divided_call(layout, num_read, elements, is_parallel, sources, offsets)
 
     def _viewed(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Arrays of which the first are inputs, as the form reads them."""

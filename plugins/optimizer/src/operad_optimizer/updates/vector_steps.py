@@ -9,23 +9,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
-from operad.context import cpu
 from operad.dtypes import DType
-from operad.operator import OpContext
 from operad_optimizer.updates.in_vectors import DIVIDED_BYTES
 from operad_sdk import Array
 from operad_sdk.differentiate import BranchForm, BranchForms
-from operad_sdk.vector import bound_to, compiled, has_team, strided_call, team
-
-_PARTS_OF_A_THREAD: Final = 2
-"""Parts for each thread: where one is slow, another takes more of them."""
-_LOCKED: Final = 1 << 13
-"""Elements for which it is not worth giving the interpreter's lock back."""
-_HERE: Final = OpContext(cpu(), is_train=True)
+from operad_sdk.vector import compiled, divided_call, has_team, strided_call
 
 
 @final
@@ -95,17 +87,6 @@ def _kernel(branch: BranchForm, size: int, dtype: DType) -> Callable[..., None]:
     sources = [*read, *[max(written) + 1] * count, *written]  # the output is the last that is written
     within = range(0, count * dtype.itemsize, dtype.itemsize)
     offsets = [*[0] * len(read), *within, *[0] * len(written)]
-    in_one_part = strided_call(layout, sources=sources, offsets=offsets, keeps_lock=size <= _LOCKED)
-    size_bytes = size * dtype.itemsize * (len(read) + len(written))
-    if size_bytes < DIVIDED_BYTES or not has_team():
-        return in_one_part
-
-    def in_parts(*arrays: Array) -> None:
-        threads = _HERE.num_threads
-        if threads == 1:
-            in_one_part(*arrays)
-            return
-        bound = bound_to(layout, arrays, sources, offsets)
-        team.run(bound, _PARTS_OF_A_THREAD * threads, threads)
-
-    return in_parts
+    is_divided = has_team() and size * dtype.itemsize * (len(read) + len(written)) >= DIVIDED_BYTES
+    call = divided_call(layout, max(sources), size, is_divided, sources, offsets)
+    return call or strided_call(layout, sources=sources, offsets=offsets)
