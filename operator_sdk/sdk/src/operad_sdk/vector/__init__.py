@@ -9,6 +9,7 @@ from operad_sdk.vector.array_calls import bound_to as bound_to
 from operad_sdk.vector.array_calls import strided_call as strided_call
 from operad_sdk.vector.axes import lying as lying
 from operad_sdk.vector.bounds import words_address as words_address
+from operad_sdk.vector.call_forms import forms_of as forms_of
 from operad_sdk.vector.compiled import CompiledForm as CompiledForm
 from operad_sdk.vector.compiled import compiled as compiled
 from operad_sdk.vector.condition import InVectorCode as InVectorCode
