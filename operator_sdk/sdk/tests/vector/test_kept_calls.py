@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad_sdk.vector import form_kernels, kept_calls
+from operad_sdk.vector import kept_calls
+from operad_sdk.vector.form_kernels import FormOperator
 from operad_sdk.vector.kept_calls import KeptCalls
 from operad_sdk.vector.settings import is_checked
 from operator_sdk.sdk.tests.vector_code import require_vector_code
@@ -58,6 +59,9 @@ def test_memory_of_arrays_is_not_kept_and_their_ids_may_be_those_of_others(kept)
     assert same, "no array came to the place of the one that went, so nothing was tested"
     kept.bound("forward", same, lambda: [Bound()])
     assert Bound.count == 3
+    for _ in range(2 * kept_calls._WAITS):
+        kept.bound("forward", same, lambda: [Bound()])
+    assert Bound.count == 3 + kept_calls._WAITS + 1, "arrays that stay are not bound again for ever"
 
 
 def test_what_had_to_be_copied_is_bound_each_time(kept):
@@ -81,8 +85,8 @@ def test_a_graph_that_runs_again_sees_what_was_written_meanwhile(monkeypatch):
     net = od.sym.BatchNorm(od.sym.var("data"), fix_gamma=False, name="norm")
     executor = net.simple_bind(data=(2, 3, 40, 40), grad_req="null")
     rng, found, bindings = np.random.default_rng(0), [], []
-    given = form_kernels.bind_form
-    monkeypatch.setattr(form_kernels, "bind_form", lambda *args: bindings.append(1) or given(*args))
+    given = FormOperator._bound
+    monkeypatch.setattr(FormOperator, "_bound", lambda *args: bindings.append(1) or given(*args))
     for _ in range(5):
         for name, array in (executor.arg_dict | executor.aux_dict).items():
             array[:] = 1 if "var" in name else rng.standard_normal(array.shape)

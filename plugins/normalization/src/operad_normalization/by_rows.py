@@ -53,7 +53,7 @@ def write_by_rows(
     """Write the gradients that are wanted; each block by the forms of the operator's own gradients."""
     columns = data.shape[-1]
     blocks = _Blocks.of(data.size // columns, columns * data.itemsize)
-    sums = np.empty((2, blocks.count, columns), data.dtype)
+    sums = np.empty((2, blocks.num_blocks, columns), data.dtype)
     rows = {"output_grad": output_grad, "data": data, "mean": mean, "std": std, "rest": rest}
     is_same = "data_grad" in wanted and np.may_share_memory(output_grad, data_grad)
     if "data_grad" in wanted and not is_same:
@@ -100,12 +100,12 @@ class _Blocks(NamedTuple):
     Attributes:
         rows: How many there are.
         step: Rows of a block; the last may have fewer.
-        count: Number of blocks.
+        num_blocks: How many blocks there are.
     """
 
     rows: int
     step: int
-    count: int
+    num_blocks: int
 
     @classmethod
     def of(cls, rows: int, row_bytes: int) -> Self:
@@ -121,7 +121,11 @@ class _Blocks(NamedTuple):
         alike = self.rows // self.step
         width = max(1, ceil(alike / most))
         found = [(self.step, begin, min(begin + width, alike)) for begin in range(0, alike, width)]
-        return found if alike == self.count else [*found, (self.rows - alike * self.step, alike, self.count)]
+        return (
+            found
+            if alike == self.num_blocks
+            else [*found, (self.rows - alike * self.step, alike, self.num_blocks)]
+        )
 
     def of_rows(self, array: Array, length: int, order: Any) -> StepArray:
         """Blocks of so many rows of an array."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from operad.context import cpu
 from operad.dtypes import DType
+from operad.first_use import cached_property
 from operad.operator import (
     FORWARD,
     ArgumentSlot,
@@ -27,12 +28,13 @@ from operad.operator import (
     Shape,
     moved_bytes,
 )
+from operad_sdk.addresses import data_address
 from operad_sdk.form_kernels import View
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled, walk_of
-from operad_sdk.vector.form_calls import PART_ELEMENTS, BoundForm, Target, assign_outs, bind_form, run_bound
+from operad_sdk.vector.form_calls import PART_ELEMENTS, Target, run_bound, run_form
 from operad_sdk.vector.kept_calls import KeptCalls
-from operad_sdk.vector.layout import BoundKernel
+from operad_sdk.vector.layout import BoundKernel, TableLayout
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.signature import Signature, form_of, number_forms
 from operad_sdk.vector.team import has_team
@@ -169,6 +171,38 @@ class FormOperator(Operator):
         sources, num_read = self._signature.sources(num_results), self._signature.num_arguments
         return array_call(layout, num_read, sources=sources, offsets=offsets, keeps_lock=is_small)
 
+    @cached_property
+    def _of_contiguous(self) -> TableLayout:
+        """The layout of contiguous arrays."""
+        return self._compiled.layout(self._viewed([np.empty(*spec) for spec in self._signature.specs]))
+
+    def _bound(self, given: Sequence[Any], targets: Sequence[Target]) -> list[BoundKernel]:
+        """The kernel with contiguous arrays, sooner than `run_form` binds it; none where it may not be so.
+
+        What nobody wants is written beside.
+        """
+        specs = self._signature.specs[len(given) :]
+        outs: list[Any] = [
+            np.empty(*spec) if target is None or request is OpReq.NULL else target
+            for (target, request), spec in zip(targets, specs, strict=True)
+        ]
+        arrays = [*given, *outs]
+        is_added = any(request is OpReq.ADD for _, request in targets)
+        if is_added or not all(array.flags.c_contiguous for array in arrays):
+            return []
+        begins = list(map(data_address, arrays))
+        ends = [begin + array.nbytes for begin, array in zip(begins, arrays, strict=True)]
+        shares, count = self._of_contiguous.shares, len(given)
+        for j in range(len(outs)):
+            begin, end = begins[count + j], ends[count + j]
+            for i in [i for i in range(count) if begin < ends[i] and begins[i] < end]:
+                if (i, j) not in shares or begins[i] != begin or given[i].shape != outs[j].shape:
+                    return []
+        for i, view in enumerate(self._views):
+            if view is not None:
+                begins[i] += view.offset
+        return [BoundKernel(self._of_contiguous, arrays, begins)]
+
     def _viewed(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Arrays of which the first are inputs, as the form reads them."""
         views = [*self._views, *[None] * (len(arrays) - len(self._views))]
@@ -232,18 +266,13 @@ class FormOperator(Operator):
         self._compute(op_ctx, [*given, *self.numbers], [(arrays.in_grad[position], arrays.req[position])])
 
     def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
-        found: list[BoundForm] = []
-
-        def bind() -> list[BoundKernel]:
+        requests, outs = tuple([request for _, request in targets]), [target for target, _ in targets]
+        kernels = self._kept.bound(requests, [*given, *outs], lambda: self._bound(given, targets))
+        if kernels:
+            run_bound(op_ctx, kernels[0], self._elements)
+        else:
             specs = self._signature.specs[len(given) :]
-            found.append(bind_form(self._compiled, self._viewed(given), targets, specs))
-            return [found[0].kernel] if found[0].is_plain else []
-
-        requests = tuple([request for _, request in targets])
-        kernels = self._kept.bound(requests, [*given, *[target for target, _ in targets]], bind)
-        run_bound(op_ctx, found[0].kernel if found else kernels[0], self._elements)
-        if found:
-            assign_outs(targets, found[0].outs)
+            run_form(self._compiled, op_ctx, self._viewed(given), targets, specs)
 
 
 @final
