@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.engine import get
 from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, OpReq, choose
 from operad_normalization import two_walks
 from operad_normalization.group_norm import GroupNorm
@@ -110,18 +109,19 @@ def test_blocks_of_rows_give_the_gradients_that_are_wanted(wanted: Any) -> None:
     assert [one is not None for one in found[1:]] == [name in wanted for name in GRADIENTS]
 
 
-def test_threads_change_no_bit_of_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    arrays = layer(1100, 1000, "float32")
-    found = []
-    for order in (1, -1):
-
-        def parallel(function: Any, count: int, width: int, order: int = order) -> None:
-            for part in range(count)[::order]:
-                function(part, 0)
-
-        monkeypatch.setattr(type(get().budget), "parallel", staticmethod(parallel))
-        found.append([one.tobytes() for one in run(LayerNorm(), {"data_grad": "by_rows"}, arrays)])
-    assert found[0] == found[1]
+def test_threads_and_earlier_calls_change_no_bit_of_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops are kept for arrays that lie alike, and the last block is a loop of its own."""
+    data, gain, head = layer(1100, 1000, "float32")
+    found: dict[bool, set[Any]] = {False: set(), True: set()}
+    for threads in (1, 2, 3, 40):
+        monkeypatch.setattr(OpContext, "num_threads", property(lambda _, threads=threads: threads))
+        for in_place in (False, True):
+            for scale in (1, 3, 1):
+                given = [data * np.float32(scale), gain.copy(), head.copy()]
+                _, *grads = run(LayerNorm(), {"data_grad": "by_rows"}, given, in_place=in_place)
+                found[scale == 1].add(tuple([one.tobytes() for one in grads]))
+    assert len(found[True]) == len(found[False]) == 1
+    assert found[True] != found[False]
 
 
 @pytest.mark.parametrize("groups", [0, 3])

@@ -144,6 +144,16 @@ def test_what_two_stages_read_is_computed_again_where_that_is_cheap():
     assert {node.value.shape for node in steps[0].cluster.makes} == {(64, 1)}
 
 
+def test_the_view_of_a_result_that_is_computed_where_it_is_wanted_is_no_step():
+    def function(x):
+        sums = np.sort(x, axis=1).sum(axis=1, keepdims=True).reshape(64)
+        return [sums, np.sort(sums)]
+
+    made = traced(function, [(64, 512)], np.float32)
+    assert [type(step) for step in made.plan((0,)).steps] == [CallStep, KernelStep]
+    assert [type(step) for step in made.whole.steps] == [CallStep, KernelStep, CallStep, CallStep]
+
+
 def test_a_step_without_a_form_stands_between_kernels():
     def function(x):
         before = np.abs(x) + 1

@@ -2,23 +2,36 @@
 
 The gradient of the data is a walk over each row, those of gains and offsets are sums over all rows. As two
 kernels over all of the data they read it twice from memory. Of a block of rows the second one reads what the
-first has left in the cache; sums of blocks are added at the end.
+first has left in the cache; sums of blocks are added at the end. Threads take parts of the blocks, each of
+which is a loop in machine code: to hand out blocks in Python took as long as two threads compute them.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
-from typing import Any, Final
+from math import ceil, prod
+from typing import Any, Final, NamedTuple, Self, final
 
 import numpy as np
 
-from operad.operator import ArgumentSlot, CallTemplate
-from operad_sdk import Array, Cost, KernelCall, OpContext, OpReq, blocked_sum
-from operad_sdk.vector import InVectorCode
+from operad.context import Context
+from operad.operator import ScalarForm
+from operad_sdk import Array, Cost, DType, KernelCall, OpContext, Shape, blocked_sum
+from operad_sdk.vector import (
+    InVectorCode,
+    KeptLoops,
+    LoopPhases,
+    StepArray,
+    StepLoop,
+    data_address,
+    form_call,
+    forms_of,
+)
 
 _BLOCK_BYTES: Final = 1 << 18
 """Size of a block of an array: three of them are in a core's cache of 1 MiB."""
+_PARTS_OF_A_THREAD: Final = 4
+"""Parts for each thread: where one is slow, another takes more of them."""
 _FROM_BYTES: Final = 3 << 20
 """Size of the data from which blocks pay."""
 
@@ -37,51 +50,101 @@ def write_by_rows(
     beta_grad: Array,
     wanted: frozenset[str],
 ) -> None:
-    """Write the gradients that are wanted; each block is computed by the operator's other kernels."""
+    """Write the gradients that are wanted; each block by the forms of the operator's own gradients."""
     columns = data.shape[-1]
-    heads, rows, targets = (array.reshape(-1, columns) for array in (output_grad, data, data_grad))
-    kept = [array.reshape(-1, 1) for array in (mean, std, rest)]
-    count = -(-rows.nbytes // _BLOCK_BYTES)
-    sums = np.empty((2, count, columns), data.dtype)
-    own = OpReq.INPLACE if np.may_share_memory(output_grad, data_grad) else OpReq.WRITE
-    req = [one if name in wanted else OpReq.NULL for name, one in zip(_GRADIENTS, (own, *_BOTH), strict=True)]
-    step = -(-len(rows) // count)
-    count = -(-len(rows) // step)
+    blocks = _Blocks.of(data.size // columns, columns * data.itemsize)
+    sums = np.empty((2, blocks.num_blocks, columns), data.dtype)
+    rows = {"output_grad": output_grad, "data": data, "mean": mean, "std": std, "rest": rest}
+    is_same = "data_grad" in wanted and np.may_share_memory(output_grad, data_grad)
+    if "data_grad" in wanted and not is_same:
+        rows["data_grad"] = data_grad
     kind: Any = type(self)
-    calls = {
-        length: _calls(kind, self.eps, op_ctx, (length, columns), data.dtype, tuple(req))
-        for length in {step, len(rows) - step * (count - 1)}
-    }
+    threads = op_ctx.num_threads
 
-    def run(part: int, slot: int) -> None:
-        block = slice(step * part, min(step * (part + 1), len(rows)))
-        head, x, target, *outs = [array[block] for array in (heads, rows, targets, *kept)]
-        arrays = [x, gamma, None, None, *outs, head, None, None, None, target, sums[0, part], sums[1, part]]
-        for function, args in calls[len(x)]:
-            function(*[arrays[arg] if arg.__class__ is ArgumentSlot else arg for arg in args])
+    def make() -> LoopPhases:
+        # A row is computed alike in any block, and blocks are the same for any number of threads.
+        loops = []
+        for length, begin, end in blocks.parts(_PARTS_OF_A_THREAD * threads):
+            order = np.arange(begin, end)
+            found = {name: blocks.of_rows(array, length, order) for name, array in rows.items()}
+            found.setdefault("data_grad", found["output_grad"])
+            found["gamma"] = StepArray.same(gamma, order)
+            found |= zip(_GRADIENTS[1:], (StepArray.of(one, order) for one in sums), strict=True)
+            forms = _forms(kind, op_ctx.ctx, (length, columns), data.dtype, wanted)
+            calls = [
+                form_call(
+                    form, [found[name] for name in form.inputs], [found[one.name] for one in form.results]
+                )
+                for form in forms
+            ]
+            # The gradient of the data is the last, where it lies where others read. If it does not it is the
+            # first, for it reads memory in order, and the others column by column.
+            loops.append(StepLoop(calls[::-1] if is_same else calls))
+        return LoopPhases([loops])
 
-    op_ctx.parallel(run, count, op_ctx.num_threads)
-    for name, total, target in zip(_GRADIENTS[1:], sums[:, :count], (gamma_grad, beta_grad), strict=True):
+    key = threads, kind, wanted, is_same
+    _loops.run(key, [*rows.values(), gamma, sums], make, op_ctx)
+    for name, total, target in zip(_GRADIENTS[1:], sums, (gamma_grad, beta_grad), strict=True):
         if name in wanted:
             target[...] = blocked_sum(total, 0)
 
 
 _GRADIENTS: Final = ("data_grad", "gamma_grad", "beta_grad")
-_BOTH: Final = (OpReq.WRITE, OpReq.WRITE)
+_loops: Final = KeptLoops()
+
+
+@final
+class _Blocks(NamedTuple):
+    """Division of rows into blocks.
+
+    Attributes:
+        rows: How many there are.
+        step: Rows of a block; the last may have fewer.
+        num_blocks: How many blocks there are.
+    """
+
+    rows: int
+    step: int
+    num_blocks: int
+
+    @classmethod
+    def of(cls, rows: int, row_bytes: int) -> Self:
+        """Blocks of about `_BLOCK_BYTES`."""
+        step = ceil(rows / ceil(rows * row_bytes / _BLOCK_BYTES))
+        return cls(rows, step, ceil(rows / step))
+
+    def parts(self, most: int) -> list[tuple[int, int, int]]:
+        """Up to so many parts: the length of their blocks, the first and the one behind the last.
+
+        A shorter block is a part more.
+        """
+        alike = self.rows // self.step
+        width = max(1, ceil(alike / most))
+        found = [(self.step, begin, min(begin + width, alike)) for begin in range(0, alike, width)]
+        return (
+            found
+            if alike == self.num_blocks
+            else [*found, (self.rows - alike * self.step, alike, self.num_blocks)]
+        )
+
+    def of_rows(self, array: Array, length: int, order: Any) -> StepArray:
+        """Blocks of so many rows of an array."""
+        rows = array.reshape(self.rows, -1)
+        begins = data_address(rows) + order * (self.step * rows.strides[0])
+        return StepArray(rows[:length], begins)
 
 
 @lru_cache(maxsize=256)
-def _calls(
-    kind: Any, eps: float, op_ctx: OpContext, shape: Any, dtype: Any, req: tuple[OpReq, ...]
-) -> list[CallTemplate]:
-    """Calls of the kernels of a block.
-
-    The gradient of the data is the last, for it may lie where others read. If it does not it is the first,
-    for it reads memory in order, and the others column by column.
-    """
-    made = kind(eps=eps).create_operator(op_ctx.ctx, [shape, *[shape[1:]] * 2], [dtype] * 3)
-    found: list[CallTemplate] = made.backward_templates(op_ctx, req, 4, 0)
-    return found if OpReq.INPLACE in req else found[::-1]
+def _forms(kind: Any, ctx: Context, shape: Shape, dtype: DType, wanted: frozenset[str]) -> list[ScalarForm]:
+    """The forms of a block: of the data's gradient, and the others' as one."""
+    call = KernelCall(kind(), ctx, [shape, *[shape[1:]] * 2], [dtype] * 3)
+    found: list[ScalarForm] = []
+    for parts in (_GRADIENTS[:1], _GRADIENTS[1:]):
+        given = forms_of([part for part in parts if part in wanted], call)
+        assert not isinstance(given, str), given
+        whole = given[0].whole
+        found += given[0].forms if whole is None else [whole.kernel.form]
+    return found
 
 
 def _refusal(call: KernelCall, is_large: bool) -> str | None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, final
 
-from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, Operator, OpReq, assign
+from operad.first_use import cached_property
+from operad.operator import (
+    BackwardArrays,
+    BackwardEntry,
+    ForwardArrays,
+    KernelCall,
+    OpContext,
+    Operator,
+    OpReq,
+    assign,
+)
 from operad_sdk.addresses import overlaps, span
 from operad_sdk.declare.binding import functions_of
 from operad_sdk.declare.recorded import OF_MODE, traced_program
@@ -148,14 +158,18 @@ class ProgramOperator(Operator):
         targets = [every[name] for name in made.names]
         _run(made, op_ctx, [*ins, *states], targets)
 
+    @cached_property
+    def _entries(self) -> Sequence[BackwardEntry]:
+        wanted = [f"{name}_grad" in self._parts for name in self._names]
+        found: Sequence[BackwardEntry] = self._prop.backward_dependency(wanted)
+        return found
+
     def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradients that are wanted."""
-        every = {f"{name}_grad": i for i, name in enumerate(self._names)}
         made = self._programs[op_ctx.is_train]
-        wanted = [f"{name}_grad" in self._parts for name in self._names]
-        entries = self._prop.backward_dependency(wanted)
-        targets = [(arrays.in_grad[every[name]], arrays.req[every[name]]) for name in made.names]
-        read = [getattr(arrays, kind)[index] for kind, index in entries]
+        positions = [self._names.index(name.removesuffix("_grad")) for name in made.names]
+        targets = [(arrays.in_grad[i], arrays.req[i]) for i in positions]
+        read = [getattr(arrays, kind)[index] for kind, index in self._entries]
         _run(made, op_ctx, [*read, *arrays.aux_states], targets)
 
 

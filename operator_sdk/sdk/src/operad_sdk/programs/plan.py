@@ -136,7 +136,7 @@ class Plan:
         self.direct: Final[list[tuple[int, int, tuple[int, ...]]]] = []
         self.copied: Final[list[tuple[int, int]]] = []
         direct = self._find_results()
-        self.steps: Final = [step for unit in units for step in self._steps(unit)]
+        self.steps: Final = self._read_steps([step for unit in units for step in self._steps(unit)])
         self.parts: Final = [
             Part(self._slots[node], self._slot(root), index)
             for node, (root, index) in self._stores.placed.items()
@@ -231,6 +231,20 @@ class Plan:
 
     def _argument(self, arg: Any) -> Any:
         return each(arg, lambda one: Slot(self._slot(one)) if isinstance(one, Node) else one)
+
+    def _read_steps(self, steps: Sequence[Step]) -> list[Step]:
+        """The steps without views that nothing reads, as of what is computed where a result is wanted."""
+        read, found = {slot for _, slot in self.copied}, list[Step]()
+        for step in reversed(steps):
+            if isinstance(step, CallStep) and step.is_view and step.slot not in read:
+                continue
+            found.insert(0, step)
+            if isinstance(step, KernelStep):
+                read.update(step.slots)
+                continue
+            args = step.args if isinstance(step, CallStep) else (Slot(step.slot), step.index, step.value)
+            each(tuple(args), lambda one: read.add(one.number) if isinstance(one, Slot) else None)
+        return found
 
     # Memory.
 

@@ -25,7 +25,7 @@ from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot, Step
 from operad_sdk.sums import PREFIXES_IN_VECTORS, blocked_cumsum
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.cost_rule import Estimates
-from operad_sdk.vector.form_calls import run_bound
+from operad_sdk.vector.form_calls import PART_ELEMENTS, run_bound
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
 
@@ -148,6 +148,9 @@ def pooled(specs: Sequence[tuple[Shape, np.dtype[Any]]]) -> Iterator[list[NDArra
     Large arrays of NumPy's get new pages from the system each time, whose first write takes as long as a
     product.
     """
+    if not specs:
+        yield []
+        return
     ends = [0]
     for shape, dtype in specs:
         size_bytes = prod(shape) * dtype.itemsize
@@ -212,7 +215,10 @@ def _run(step: Step, op_ctx: OpContext, slots: list[Any]) -> None:
 def _compute(kernel: CompiledForm, op_ctx: OpContext, arrays: list[NDArray[Any]]) -> None:
     elements = max(array.size for array in arrays)
     try:
-        run_bound(op_ctx, BoundKernel(kernel.layout(arrays), arrays), elements)
+        if elements <= PART_ELEMENTS:
+            kernel.small_call(arrays)(*arrays)
+        else:
+            run_bound(op_ctx, BoundKernel(kernel.layout(arrays), arrays), elements)
     except NoVectorCodeError:  # of strides that were not foreseen
         copies = [np.ascontiguousarray(array).reshape(array.shape) for array in arrays]
         run_bound(op_ctx, BoundKernel(kernel.layout(copies), copies), elements)

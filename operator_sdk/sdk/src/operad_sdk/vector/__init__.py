@@ -7,11 +7,11 @@ from operad_sdk.addresses import data_address as data_address
 from operad_sdk.vector.array_calls import strided_call as strided_call
 from operad_sdk.vector.axes import lying as lying
 from operad_sdk.vector.bounds import words_address as words_address
+from operad_sdk.vector.call_forms import forms_of as forms_of
 from operad_sdk.vector.compiled import CompiledForm as CompiledForm
 from operad_sdk.vector.compiled import compiled as compiled
 from operad_sdk.vector.condition import InVectorCode as InVectorCode
 from operad_sdk.vector.form_calls import divided_call as divided_call
-from operad_sdk.vector.kept_calls import KeptCalls as KeptCalls
 from operad_sdk.vector.kept_loops import KeptLoops as KeptLoops
 from operad_sdk.vector.layout import BoundKernel as BoundKernel
 from operad_sdk.vector.layout import Kernel as Kernel

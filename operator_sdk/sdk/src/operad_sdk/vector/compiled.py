@@ -21,6 +21,7 @@ from operad.dtypes import DType
 from operad.operator import ScalarForm, Shape
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.accesses import Pattern
+from operad_sdk.vector.array_calls import ArrayCall, strided_call
 from operad_sdk.vector.axes import Axes, Lying, collapsed, lying, own_axes, strides_over
 from operad_sdk.vector.bounds import words_address
 from operad_sdk.vector.counted import positions, with_positions
@@ -117,6 +118,7 @@ class CompiledForm:
         self._texts: dict[Pattern, KernelText] = {}
         self._kernels: dict[Pattern, Kernel] = {}
         self._layouts: dict[Any, TableLayout] = {}
+        self._calls: dict[int, ArrayCall] = {}  # by the number of the layout, which is kept
 
     @property
     def num_instructions(self) -> int:
@@ -160,6 +162,18 @@ class CompiledForm:
         found = self._layouts.get(key)
         if found is None:
             found = self._layouts[key] = self._laid_out(arrays)
+        return found
+
+    def small_call(self, arrays: Sequence[NDArray[Any]]) -> ArrayCall:
+        """The call for small arrays that lie as these, in the calling thread, without an object for it.
+
+        Raises:
+            NoVectorCodeError: There is no kernel for such arrays.
+        """
+        layout = self.layout(arrays)
+        found = self._calls.get(id(layout))
+        if found is None:
+            found = self._calls[id(layout)] = strided_call(layout)
         return found
 
     def shares(self, walk: Walk) -> frozenset[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,39 +42,15 @@ def run_form(
         targets: For each result where it goes, and the request.
         specs: Shape and type of each result.
     """
-    found = bind_form(form, given, targets, specs)
-    run_bound(op_ctx, found.kernel, max(array.size for array in (*given, *found.outs)))
-    assign_outs(targets, found.outs)
-
-
-@final
-class BoundForm(NamedTuple):
-    """A form's kernel with arrays.
-
-    Attributes:
-        outs: Its results.
-        is_plain: Whether its arrays are those that were given, or results that nobody wants.
-    """
-
-    kernel: BoundKernel
-    outs: list[NDArray[Any]]
-    is_plain: bool
-
-
-def bind_form(
-    form: CompiledForm, given: list[Any], targets: Sequence[Target], specs: Sequence[tuple[Shape, DType]]
-) -> BoundForm:
-    """A form's kernel with arrays; arguments as those of `run_form`."""
     # What is not wanted, or is added, is written beside.
     outs = [
         np.empty(*spec) if target is None or request in (OpReq.NULL, OpReq.ADD) else target
         for (target, request), spec in zip(targets, specs, strict=True)
     ]
-    is_plain = True
     try:
         layout = form.layout([*given, *outs])
     except NoVectorCodeError:  # of strides that nothing asked for has
-        is_plain, given = False, [np.ascontiguousarray(array) for array in given]
+        given = [np.ascontiguousarray(array) for array in given]
         outs = [np.empty(*spec) for spec in specs]
         layout = form.layout([*given, *outs])
     spans = list(map(span, given))
@@ -83,11 +59,11 @@ def bind_form(
         if not all((i, number) in layout.shares and _is_same(given[i], out) for i in near):
             outs[number] = np.empty(*specs[number])
             layout = form.layout([*given, *outs])
-    is_plain = is_plain and all(
-        target is None or target is out or request is OpReq.NULL
-        for (target, request), out in zip(targets, outs, strict=True)
-    )
-    return BoundForm(BoundKernel(layout, [*given, *outs]), outs, is_plain)
+    arrays = [*given, *outs]
+    run_bound(op_ctx, BoundKernel(layout, arrays), max(array.size for array in arrays))
+    for (target, request), out in zip(targets, outs, strict=True):
+        if target is not None and out is not target:
+            assign(target, request, out)
 
 
 def divided_call(
@@ -117,13 +93,6 @@ def divided_call(
             run_bound(HERE, bound_to(layout, arrays, sources, offsets), elements)
 
     return in_parts
-
-
-def assign_outs(targets: Sequence[Target], outs: Sequence[NDArray[Any]]) -> None:
-    """Bring results to where they go, unless they were written there."""
-    for (target, request), out in zip(targets, outs, strict=True):
-        if target is not None and out is not target:
-            assign(target, request, out)
 
 
 def run_bound(op_ctx: OpContext, bound: BoundKernel, elements: int) -> None:

@@ -29,17 +29,7 @@ from operad.operator import (
 from operad_sdk.form_kernels import View
 from operad_sdk.vector.array_calls import ArrayCall
 from operad_sdk.vector.compiled import CompiledForm, compiled, walk_of
-from operad_sdk.vector.form_calls import (
-    HERE,
-    BoundForm,
-    Target,
-    assign_outs,
-    bind_form,
-    divided_call,
-    run_bound,
-)
-from operad_sdk.vector.kept_calls import KeptCalls
-from operad_sdk.vector.layout import BoundKernel
+from operad_sdk.vector.form_calls import HERE, Target, divided_call, run_form
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.signature import Signature, form_of, number_forms
 from operad_sdk.vector.team import has_team
@@ -100,8 +90,6 @@ class FormOperator(Operator):
         self._quick = self._quick_call(self._compiled, prop, self._signature.specs)
         self._quick_apart = self._quick or self._quick_call(self._compiled, None, self._signature.specs)
         self._is_direct = self._quick is not None and part == FORWARD and self._signature.is_plain
-        self._kept = KeptCalls()
-        self._elements = max(prod(shape) for shape, _ in self._signature.specs)
         self._set_numbers(numbers)
         if self._forms is not None and part == FORWARD:
             self._of_values = _CallsOfValues(self, self._forms, self._made_of)
@@ -233,18 +221,8 @@ class FormOperator(Operator):
         self._compute(op_ctx, [*given, *self.numbers], [(arrays.in_grad[position], arrays.req[position])])
 
     def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
-        found: list[BoundForm] = []
-
-        def bind() -> list[BoundKernel]:
-            specs = self._signature.specs[len(given) :]
-            found.append(bind_form(self._compiled, self._viewed(given), targets, specs))
-            return [found[0].kernel] if found[0].is_plain else []
-
-        requests = tuple([request for _, request in targets])
-        kernels = self._kept.bound(requests, [*given, *[target for target, _ in targets]], bind)
-        run_bound(op_ctx, found[0].kernel if found else kernels[0], self._elements)
-        if found:
-            assign_outs(targets, found[0].outs)
+        specs = self._signature.specs[len(given) :]
+        run_form(self._compiled, op_ctx, self._viewed(given), targets, specs)
 
 
 @final

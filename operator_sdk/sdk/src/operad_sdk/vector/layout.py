@@ -119,9 +119,9 @@ class BoundKernel:
 
     def release(self, arrays: Sequence[NDArray[Any]]) -> None:
         """Hold nothing of these arrays any more, nor views of them: the caller does."""
-        self._arrays = [
-            one for one in self._arrays if not any(np.may_share_memory(one, each) for each in arrays)
-        ]
+        ids = {*map(id, arrays)}
+        held = [one for one in self._arrays if id(one) not in ids]
+        self._arrays = [one for one in held if not any(np.may_share_memory(one, each) for each in arrays)]
 
     def run(self, first: int = 0, last: int | None = None, scratch: NDArray[Any] | None = None) -> None:
         """Compute the rows, or columns, from `first` to `last`.

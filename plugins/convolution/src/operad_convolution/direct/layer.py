@@ -13,12 +13,13 @@ from operad_convolution.direct.across import AcrossWeightGradient
 from operad_convolution.direct.choice import forward_program, weight_program
 from operad_convolution.direct.correlation import Correlation, by_data, forward
 from operad_convolution.direct.direct import WeightGradient
+from operad_convolution.direct.kept_calls import KeptCalls
 from operad_convolution.direct.packing import Order, Packing, Weights
 from operad_convolution.direct.places import Places
 from operad_convolution.direct.program import ForwardProgram
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, OpContext
-from operad_sdk.vector import BoundKernel, KeptCalls, has_team, team
+from operad_sdk.vector import BoundKernel, has_team, team
 
 _PARTS: Final = 4
 """Into how many parts images are cut, whose gradients of the weights are added up."""

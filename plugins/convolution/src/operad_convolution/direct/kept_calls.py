@@ -12,17 +12,24 @@ from typing import Any, Final, NamedTuple, final
 
 from numpy.typing import NDArray
 
-from operad_sdk.vector.layout import BoundKernel
+from operad_sdk.vector import BoundKernel
 from operad_sdk.vector.settings import is_checked
 
 _MOST_KEPT: Final = 64
+_WAITS: Final = 16
+"""Calls that keep nothing, after one whose kernels were kept in vain."""
 
 
 class _Kept(NamedTuple):
-    """Kernels, and the arrays that they were bound to; without any where arrays were seen only once."""
+    """Kernels, and the arrays that they were bound to; without any where arrays were seen only once.
+
+    Attributes:
+        waits: Calls that keep nothing: imperative ones have new arrays with the ids of earlier ones.
+    """
 
     arrays: Sequence[weakref.ref[NDArray[Any]]] = ()
     kernels: Sequence[BoundKernel] = ()
+    waits: int = 0
 
 
 @final
@@ -44,16 +51,19 @@ class KeptCalls:
         """
         key = key, *map(id, arrays)
         found = self._kept.get(key)
-        if found is None:
+        if found is None or found.waits:
             # Most arrays of imperative calls are never seen again, so that references are made later.
-            if len(self._kept) >= _MOST_KEPT:
+            if found is None and len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            self._kept[key] = _Kept()
+            self._kept[key] = _Kept() if found is None else found._replace(waits=found.waits - 1)
             return bind()
         there = [array for array in arrays if array is not None]
         # The id of an array that is gone may be another one's.
         if found.kernels and all(ref() is each for ref, each in zip(found.arrays, there, strict=True)):
             return found.kernels
+        if found.kernels:
+            self._kept[key] = _Kept(waits=_WAITS)
+            return bind()
         kernels = bind()
         if kernels and not is_checked():
             for kernel in kernels:
