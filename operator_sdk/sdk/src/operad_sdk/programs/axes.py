@@ -88,6 +88,10 @@ class Graph:
             classes.setdefault(self._root(key), []).append(key)
         return classes
 
+    def products(self) -> list[Node]:
+        """The steps that multiply matrices."""
+        return [node for node in self._steps if step_of(node).primitive.function is np.matmul]
+
     def classes(self) -> list[dict[Node, int]]:
         """For each class the axis of each node; without those of which a node has several."""
         return [dict(keys) for keys in self._classes().values() if len(dict(keys)) == len(keys)]
@@ -118,8 +122,7 @@ class Graph:
             root: sum(node.value.nbytes for node, _ in keys if node.step is not None)
             for root, keys in classes.items()
         }
-        products = [node for node in self._steps if step_of(node).primitive.function is np.matmul]
-        factors = {one for node in products for one in (node, *nodes_of(step_of(node).args))}
+        factors = {one for node in self.products() for one in (node, *nodes_of(step_of(node).args))}
         of_matrices = {
             root
             for root, keys in classes.items()

@@ -21,7 +21,7 @@ from operad_sdk.declare.binding import functions_of
 from operad_sdk.declare.recorded import OF_MODE, traced_program
 from operad_sdk.differentiate import TraceError
 from operad_sdk.programs.program import Program, pooled
-from operad_sdk.programs.tiles import TiledProgram, in_tiles
+from operad_sdk.programs.tiles import AnyProgram, in_tiles
 from operad_sdk.vector.cost_rule import Estimates
 
 _MOST: Final = 64
@@ -41,7 +41,7 @@ class PartsProgram(NamedTuple):
         cost: Estimates of both ways, with the calls of the steps.
     """
 
-    program: Program | TiledProgram
+    program: AnyProgram
     names: Sequence[str]
     cost: Estimates
 

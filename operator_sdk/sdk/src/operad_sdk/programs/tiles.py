@@ -16,20 +16,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, prod
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from operad.operator import OpContext
-from operad_sdk.differentiate import PROGRAM, Node
-from operad_sdk.differentiate.dispatch import each
-from operad_sdk.differentiate.made_up import noted, zeros
-from operad_sdk.differentiate.tracing import AppliedPrimitive
-from operad_sdk.differentiate.walk import behind, nodes_of
+from operad_sdk.differentiate import Node
+from operad_sdk.differentiate.walk import behind
 from operad_sdk.programs.axes import AFTER, BEFORE, SUM, Cut, Graph
+from operad_sdk.programs.copies import GraphCopy
+from operad_sdk.programs.matrices import MatrixProgram, MatrixTile, by_matrices, run_matrices
 from operad_sdk.programs.program import Program, pooled
 from operad_sdk.programs.seen import Seen, seen_columns
+from operad_sdk.vector import KeptLoops
 
 _LEAST_BYTES: Final = 1 << 23
 """Memory between the steps of a program from which tiles are tried: more than a core's own caches hold."""
@@ -49,6 +49,8 @@ _MASKED_TILES: Final = 8
 _LARGEST_MASKED_SHARE: Final = 0.8
 """Share of the columns that tiles compute, above which none is left out."""
 
+AnyProgram: TypeAlias = "Program | TiledProgram | MatrixProgram"
+
 
 @final
 class TiledProgram:
@@ -65,7 +67,7 @@ class TiledProgram:
     ) -> None:
         self._graph, self._cut, self.num_rows = graph, cut, num_rows
         self._always, self._seen = always, seen
-        self._programs: dict[tuple[int, int], tuple[list[Node], Program | TiledProgram]] = {}
+        self._programs: dict[tuple[int, int], tuple[list[Node], AnyProgram]] = {}
         self.specs = [(node.value.shape, node.value.dtype) for node in graph.results]
         kinds = cut.kinds
         self._of_tiles = graph.of_tiles(cut)
@@ -74,6 +76,12 @@ class TiledProgram:
         self._before = Program(graph.inputs, self._hoisted, always=always) if self._hoisted else None
         self._after = self._made(self._late, None) if self._late else None
         self._numbers: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self._loops = KeptLoops()
+        # A tile that computes all columns goes first, so that sums begin with what it writes.
+        begins = range(0, cut.length, num_rows)
+        every = [i for i in begins if seen is None or seen.spans[i // num_rows] == slice(0, seen.length)]
+        self._is_begun = bool(every)
+        self._order = sorted(begins, key=lambda begin: begin not in every[:1])
         # What runs may not compile.
         made = [self._tile(begin)[1] for begin in range(0, cut.length, num_rows)]
         tile = max(made, key=lambda program: program.size_bytes)
@@ -116,10 +124,11 @@ class TiledProgram:
             outs = [found[node] for node in self._hoisted]
             self._before.run(op_ctx, arrays, tuple(range(len(outs))), outs)
         for number in numbers:
-            if self._cut.kinds[node := self._of_tiles[number]] == SUM:
+            if self._cut.kinds[node := self._of_tiles[number]] == SUM and not self._is_begun:
                 found[node][...] = 0
-        for begin in range(0, self._cut.length if numbers else 0, self.num_rows):
-            self._run_tile(op_ctx, begin, numbers, found)
+        if numbers and not self._run_by_matrices(op_ctx, numbers, found):
+            for begin in self._order:
+                self._run_tile(op_ctx, begin, numbers, found)
         if self._after is not None:
             sources, program = self._after
             late = [number for number in wanted if results[number] in self._late]
@@ -149,15 +158,44 @@ class TiledProgram:
             for number, out in zip(numbers, outs, strict=True):
                 self._put(self._of_tiles[number], out, begin, found)
 
+    def _run_by_matrices(
+        self, op_ctx: OpContext, numbers: tuple[int, ...], found: dict[Node, NDArray[Any]]
+    ) -> bool:
+        """Compute all tiles of a matrix after those of another, each where its results belong, if possible."""
+        nodes = [self._of_tiles[number] for number in numbers]
+        sums = frozenset([i for i, node in zip(numbers, nodes, strict=True) if self._cut.kinds[node] == SUM])
+        tiles, whole = list[MatrixTile](), [found[node] for node in nodes]
+        for begin in self._order:
+            sources, program = self._tile(begin)
+            if not isinstance(program, MatrixProgram):
+                return False
+            given = [found.get(node, node.value) for node in sources]
+            parts = [self._part(node, array, begin) for node, array in zip(sources, given, strict=True)]
+            for node in nodes:
+                self._put_tail(node, begin, found)
+            outs = [self._part(node, found[node], begin) for node in nodes]
+            adds = frozenset() if self._is_first(begin) else sums
+            tiles.append(MatrixTile(program, parts, numbers, outs, adds))
+            whole += given
+        return bool(tiles) and run_matrices(op_ctx, self._loops, tiles, whole)
+
+    def _is_first(self, begin: int) -> bool:
+        """Return whether sums begin with a tile."""
+        return self._is_begun and begin == self._order[0]
+
+    def _put_tail(self, node: Node, begin: int, found: dict[Node, NDArray[Any]]) -> None:
+        """Fill the columns that a tile leaves out."""
+        if self._seen is not None and node in self._seen.axes and self._cut.kinds[node] != SUM:
+            whole = self._part(node, found[node], begin, every=True)
+            whole[...] = self._seen.tails[begin // self.num_rows].get(node, 0)
+
     def _put(self, node: Node, out: NDArray[Any], begin: int, found: dict[Node, NDArray[Any]]) -> None:
         """Copy or add the result of a tile to the whole."""
         if self._cut.kinds[node] == SUM:
             part = self._part(node, found[node], begin)
-            part += out
+            np.copyto(part, out) if self._is_first(begin) else np.add(part, out, out=part)
             return
-        if self._seen is not None and node in self._seen.axes:
-            whole = self._part(node, found[node], begin, every=True)
-            whole[...] = self._seen.tails[begin // self.num_rows].get(node, 0)
+        self._put_tail(node, begin, found)
         self._part(node, found[node], begin)[...] = out
 
     def _span(self, begin: int) -> slice:
@@ -172,7 +210,7 @@ class TiledProgram:
             array = _along(array, self._seen.axes[node], self._span(begin))
         return array
 
-    def _tile(self, begin: int) -> tuple[list[Node], Program | TiledProgram]:
+    def _tile(self, begin: int) -> tuple[list[Node], AnyProgram]:
         """The program of the tile that begins at a row."""
         length, span = min(self.num_rows, self._cut.length - begin), self._span(begin)
         key = (length, span.stop - span.start)
@@ -182,7 +220,7 @@ class TiledProgram:
 
     def _made(
         self, wanted: Sequence[Node], length: int | None, columns: int = 0
-    ) -> tuple[list[Node], Program | TiledProgram]:
+    ) -> tuple[list[Node], AnyProgram]:
         """The program of some nodes, for tiles of a length or of sums, and the nodes that it is given."""
         given = set(self._graph.inputs)
         if length is None:
@@ -192,10 +230,10 @@ class TiledProgram:
         parts = [] if length is None else [(self._cut.axes, length)]
         if length is not None and self._seen is not None:
             parts.append((self._seen.axes, columns))
-        copy = _Copy(given, parts)
+        copy = GraphCopy(given, parts)
         made = [copy.of(node) for node in wanted]
         program = Program(list(copy.sources.values()), made, always=self._always)
-        walked = None if length is None else in_tiles(program, always=self._always)
+        walked = None if length is None else in_tiles(program, always=self._always, is_tile=True)
         return list(copy.sources), walked or program
 
 
@@ -203,9 +241,15 @@ def _along(array: NDArray[Any], axis: int, positions: slice) -> NDArray[Any]:
     return array[(*[slice(None)] * axis, positions)]
 
 
-def in_tiles(program: Program, *, always: bool) -> TiledProgram | None:
-    """The same computed in tiles, where that takes less work or a small part of the memory; else None."""
-    if program.size_bytes < min(_LEAST_BYTES, _LEAST_MASKED_BYTES):
+def in_tiles(program: Program, *, always: bool, is_tile: bool = False) -> TiledProgram | MatrixProgram | None:
+    """The same computed in tiles, where that takes less work or a small part of the memory; else None.
+
+    What stays whole but for its stack is computed matrix by matrix.
+
+    Args:
+        is_tile: Whether it is a tile: then it is, however small, as the other tiles are.
+    """
+    if not is_tile and program.size_bytes < min(_LEAST_BYTES, _LEAST_MASKED_BYTES):
         return None
     graph = Graph(program.inputs, program.results)
     cuts = list(graph.cuts())
@@ -213,7 +257,8 @@ def in_tiles(program: Program, *, always: bool) -> TiledProgram | None:
     ways = [_without_unseen, _of_little_memory]
     if num_matrices > 1 and program.size_bytes >= num_matrices * _LEAST_BYTES:
         ways.reverse()  # of each matrix then, which takes tiles itself
-    return next(filter(None, (way(graph, cuts, program.size_bytes, always) for way in ways)), None)
+    tiled = next(filter(None, (way(graph, cuts, program.size_bytes, always) for way in ways)), None)
+    return tiled or by_matrices(program, graph)
 
 
 def _without_unseen(graph: Graph, cuts: list[Cut], size_bytes: int, always: bool) -> TiledProgram | None:
@@ -236,55 +281,3 @@ def _of_little_memory(graph: Graph, cuts: list[Cut], size_bytes: int, always: bo
             if made.size_bytes <= _LARGEST_SHARE * size_bytes:
                 return made
     return None
-
-
-@final
-class _Copy:
-    """Copies of steps, for tiles of a length.
-
-    Attributes:
-        sources: What the copies are given in the place of nodes.
-
-    Args:
-        given: Nodes that are not computed.
-        parts: Axes that a tile has a part of, by node, and the length of the part.
-    """
-
-    def __init__(self, given: set[Node], parts: Sequence[tuple[dict[Node, int], int]]) -> None:
-        self._given, self._parts = given, parts
-        self._copies: dict[Node, Node] = {}
-        self.sources: Final[dict[Node, Node]] = {}
-
-    def of(self, node: Node) -> Node:
-        """The copy of a node, behind those of all that it reads."""
-        for one in sorted(self._behind(node), key=lambda one: one.number):
-            self._copies[one] = self._made(one)
-        return self._copies[node]
-
-    def _behind(self, node: Node) -> list[Node]:
-        found, left = dict[Node, None](), [node]
-        while left:
-            one = left.pop()
-            if one not in self._copies and one not in found:
-                found[one] = None
-                left += nodes_of(one.step.args) if one.step is not None and one not in self._given else ()
-        return list(found)
-
-    def _made(self, node: Node) -> Node:
-        is_part = False
-        shape = list(node.value.shape)
-        for axes, length in self._parts:
-            if node in axes:
-                shape[axes[node]], is_part = length, True
-        if node in self._given or (node.step is None and is_part):
-            made = Node(PROGRAM, zeros(tuple(shape), node.value.dtype), is_input=True)
-            self.sources[node] = made
-            return made
-        if node.step is None:
-            return node
-        primitive, args, options = node.step
-        if primitive.form in ("reshape", "broadcast"):
-            args = (args[0], tuple(shape))
-        args = [each(arg, lambda one: self._copies[one] if isinstance(one, Node) else one) for arg in args]
-        with np.errstate(all="ignore"):
-            return noted(AppliedPrimitive(primitive, args, options))

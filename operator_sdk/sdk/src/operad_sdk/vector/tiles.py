@@ -14,6 +14,7 @@ from operad_sdk.addresses import data_address
 from operad_sdk.vector.array_calls import ArrayCall, strided_call, thread_memory
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
 from operad_sdk.vector.machine import host
+from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.product_text import (
     ALIGNED,
     BLOCK,
@@ -241,12 +242,16 @@ def product_layout(
         adds: Whether the product is added to what is there.
         right: Rows or columns are in one piece each.
         out: (N, M), each row in one piece.
+
+    Raises:
+        NoVectorCodeError: They are not so.
     """
     program = _program(
         out.dtype.char, left.shape, left.strides, right.shape, right.strides, out.shape, out.strides,
         None if bias is None else bias.strides, adds,
     )  # fmt: skip
-    assert program is not None, "rows of a product, or its bias, are not in one piece"
+    if program is None:
+        raise NoVectorCodeError("rows of a product, or its bias, are not in one piece")
     return program.layout
 
 
