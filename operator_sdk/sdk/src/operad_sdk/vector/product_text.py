@@ -190,6 +190,12 @@ class ProductText:
         # An address for each row: numbers are read where they stand, so the left matrix has any order.
         bases = [code.address(left, self._left_rows[i]) for i in range(rows)]
         inner = self._words.left_inner
+        if self._pattern.adds or self._pattern.is_long:
+            # What sums are added to has come when they are done: else each tile would wait for it.
+            for i in range(rows):
+                for v in range(vectors):
+                    at = code.address(code.address(out, self._out_rows[i]), str(v * ALIGNED))
+                    code.prefetch(at)
 
         def add(steps: int) -> Callable[[str, Values], Values]:
             def body(_: str, values: Values) -> Values:
