@@ -100,14 +100,15 @@ class Clusters:
             depths[node] = own
             if _is_of_forms(node):
                 levels.setdefault(own, []).append(node)
-        return [group for level in levels.values() for group in _connected(level)]
+        return [group for level in levels.values() for group in _side_by_side(_connected(level))]
 
     def _ends_form(self, node: Node) -> bool:
         return node.step is not None and node not in self._given and not _is_of_forms(node)
 
     def _of_group(self, group: list[Node]) -> Iterator[Cluster]:
         """The clusters of a group: the whole, its stages, or what grows out of its steps."""
-        stages = self._stages(group)
+        is_of_elements = all(_reduced_axes(node) is None for node in group)
+        stages = [group] if is_of_elements else self._stages(group)
         if len(stages) > 1:
             for stage in stages:
                 yield from self._of_group(stage)
@@ -284,6 +285,29 @@ def _connected(nodes: Sequence[Node]) -> list[list[Node]]:
     return [
         sorted(one, key=lambda node: node.number) for one in {id(one): one for one in group.values()}.values()
     ]
+
+
+def _side_by_side(groups: list[list[Node]]) -> list[list[Node]]:
+    """Groups of elements, those joined that make arrays of one shape and read the same one, so as to read it once."""
+    joined: list[list[Node]] = []
+    homes: dict[tuple[Any, Node], list[Node]] = {}
+    for group in groups:
+        shapes = {node.value.shape for node in group if not views_something(node)}
+        inside, read = set(group), dict.fromkeys(one for node in group for one in operands(node))
+        shared = [
+            (shape, one) for shape in shapes for one in read if one not in inside and one.value.shape == shape
+        ]
+        home = next((homes[key] for key in shared if key in homes), group)
+        if len(shapes) != 1 or any(_reduced_axes(node) is not None for node in group):
+            joined.append(group)
+            continue
+        if home is not group and len(home) + len(group) <= _MOST_TOGETHER:
+            home += group
+            home.sort(key=lambda node: node.number)
+        else:
+            joined.append(home := group)
+        homes.update(dict.fromkeys(shared, home))
+    return joined
 
 
 def _reduced_axes(node: Node) -> Any:
