@@ -67,6 +67,13 @@ def reason_for_blas(rows: int, right: Array) -> str | None:
     return _reason_of_host()
 
 
+def are_of_kernels(*arrays: Array) -> bool:
+    """Return whether arrays are the host's, and of one type that kernels compute in."""
+    dtype = arrays[0].dtype
+    are_alike = all(isinstance(array, np.ndarray) and array.dtype == dtype for array in arrays)
+    return are_alike and dtype in _TYPES
+
+
 def multiply(
     left: Array, right: Array, out: Array, bias: Array | None = None, op_ctx: OpContext | None = None
 ) -> None:
@@ -82,7 +89,7 @@ def multiply(
     """
     if out.ndim > 2:
         left, right = (_stacked(each, out) for each in (left, right))
-    if _are_of_kernels(left, right, out) and reason_for_blas(left.shape[-2], right) is None:
+    if are_of_kernels(left, right, out) and reason_for_blas(left.shape[-2], right) is None:
         tiled_product(left, right, out, bias, op_ctx=op_ctx)
         return
     _by_blas(left, right, out, op_ctx)
@@ -156,13 +163,6 @@ def _stacked(matrices: Array, out: Array) -> Array:
         if matrices.shape[:-2] == stack
         else np.broadcast_to(matrices, (*stack, *matrices.shape[-2:]))
     )
-
-
-def _are_of_kernels(*arrays: Array) -> bool:
-    """Return whether arrays are the host's, and of one type that kernels compute in."""
-    dtype = arrays[0].dtype
-    are_alike = all(isinstance(array, np.ndarray) and array.dtype == dtype for array in arrays)
-    return are_alike and dtype in _TYPES
 
 
 def _reason_of_host() -> str | None:

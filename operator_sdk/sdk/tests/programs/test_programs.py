@@ -320,3 +320,13 @@ def test_steps_give_what_numpy_gives(function, dtype, always):
     made.run(CONTEXT, [array], range(len(expected)), targets)
     for target, one in zip(targets, expected, strict=True):
         np.testing.assert_allclose(target, one, rtol=2e-2, atol=1e-3)
+
+
+def test_halves_that_are_computed_from_the_same_arrays_are_one_kernel():
+    def turned(x, cos, sin):
+        first, second = x[:, :4], x[:, 4:]
+        return [np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=1)]
+
+    made = traced(turned, [(6, 8), (6, 4), (6, 4)], np.dtype(np.float32))
+    steps = [step for step in made.whole.steps if isinstance(step, KernelStep)]
+    assert [len(step.cluster.makes) for step in steps] == [2]

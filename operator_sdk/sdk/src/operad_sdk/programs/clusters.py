@@ -116,9 +116,12 @@ class Clusters:
             for first in range(0, len(group), _MOST_TOGETHER):
                 for part in _connected(group[first : first + _MOST_TOGETHER]):
                     yield from self._of_group(part)
-        elif (whole := self._tried(group)) is not None:
+        elif (whole := self._tried(group)) is not None and (self._always or whole.cost.favour_vectors):
             yield whole
-        else:
+        elif len(parts := _connected(group)) > 1:
+            for part in parts:
+                yield from self._of_group(part)
+        elif whole is None:
             yield from self._grown(group)
 
     def _stages(self, group: list[Node]) -> list[list[Node]]:
@@ -288,24 +291,19 @@ def _connected(nodes: Sequence[Node]) -> list[list[Node]]:
 
 
 def _side_by_side(groups: list[list[Node]]) -> list[list[Node]]:
-    """Groups of elements, those joined that make arrays of one shape and read the same one, so as to read it once."""
+    """Groups, of which those of elements that make arrays of one shape and read the same one are joined."""
     joined: list[list[Node]] = []
     homes: dict[tuple[Any, Node], list[Node]] = {}
     for group in groups:
         shapes = {node.value.shape for node in group if not views_something(node)}
-        inside, read = set(group), dict.fromkeys(one for node in group for one in operands(node))
-        shared = [
-            (shape, one) for shape in shapes for one in read if one not in inside and one.value.shape == shape
-        ]
-        home = next((homes[key] for key in shared if key in homes), group)
-        if len(shapes) != 1 or any(_reduced_axes(node) is not None for node in group):
-            joined.append(group)
-            continue
-        if home is not group and len(home) + len(group) <= _MOST_TOGETHER:
-            home += group
-            home.sort(key=lambda node: node.number)
-        else:
-            joined.append(home := group)
+        is_joinable = len(shapes) == 1 and all(_reduced_axes(node) is None for node in group)
+        read = dict.fromkeys(one for node in group for one in operands(node) if one not in group)
+        shared = [(one.value.shape, one) for one in read if is_joinable and one.value.shape in shapes]
+        home = next((homes[key] for key in shared if key in homes), None)
+        if home is None or len(home) + len(group) > _MOST_TOGETHER:
+            joined.append(home := [])
+        home += group
+        home.sort(key=lambda node: node.number)
         homes.update(dict.fromkeys(shared, home))
     return joined
 

@@ -22,7 +22,7 @@ from operad.operator import OpContext
 from operad_sdk.addresses import data_address, span
 from operad_sdk.differentiate import Node
 from operad_sdk.differentiate.dispatch import each
-from operad_sdk.multiplication import reason_for_blas
+from operad_sdk.multiplication import are_of_kernels, reason_for_blas
 from operad_sdk.programs.axes import ROW, Cut, Graph
 from operad_sdk.programs.copies import GraphCopy
 from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot
@@ -37,7 +37,6 @@ _LEAST_BYTES: Final = 1 << 14
 """Memory between the steps of one matrix from which a loop over matrices is worth its calls."""
 _PARTS_OF_A_THREAD: Final = 2
 """Parts for each thread: where one is slow, another takes more of them."""
-
 _LINE_BYTES: Final = 64
 _WIDE_BYTES: Final = 512
 """Rows of a multiple of this many bytes have one more line of the cache each: else what stands in one column
@@ -51,6 +50,10 @@ class _Lying(NamedTuple):
 
     sample: NDArray[Any]
     offsets: NDArray[np.int64]
+
+    def of_steps(self) -> StepArray:
+        """The arrays, a step each."""
+        return StepArray(self.sample, data_address(self.sample) + self.offsets)
 
 
 class MatrixTile(NamedTuple):
@@ -91,7 +94,9 @@ class MatrixProgram:
         self.specs = whole.specs
         lengths = [cut.length for cut in cuts]
         self._places = np.indices(lengths).reshape(len(lengths), -1).T.astype(np.int64)
-        self.size_bytes = self.num_matrices * (whole.size_bytes // self.num_matrices * _WIDENED // _OF + _LINE_BYTES)
+        self.size_bytes = self.num_matrices * (
+            whole.size_bytes // self.num_matrices * _WIDENED // _OF + _LINE_BYTES
+        )
         self._loops = KeptLoops()
 
     def explained(self) -> str:
@@ -103,7 +108,8 @@ class MatrixProgram:
         targets: Sequence[NDArray[Any]],
     ) -> None:  # fmt: skip
         """Compute some results; as `Program.run`."""
-        if not run_matrices(op_ctx, self._loops, [MatrixTile(self, arrays, wanted, targets)], [*arrays, *targets]):
+        tile = MatrixTile(self, arrays, wanted, targets)
+        if not run_matrices(op_ctx, self._loops, [tile], [*arrays, *targets]):
             self._whole.run(op_ctx, arrays, wanted, targets)
 
     @property
@@ -209,12 +215,11 @@ def _padded(plan: Plan, memory: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any
         row_bytes += _LINE_BYTES * is_wide
         begin = -(-begin * _WIDENED // _OF // _LINE_BYTES) * _LINE_BYTES
         lines = memory[begin : begin + row_bytes * prod(shape[:-1])].view(dtype)
-        yield slot, lines.reshape(*shape[:-1], row_bytes // dtype.itemsize)[..., : prod(shape[-1:])].reshape(shape)
+        lines = lines.reshape(*shape[:-1], row_bytes // dtype.itemsize)
+        yield slot, lines[..., : prod(shape[-1:])].reshape(shape)
 
 
-def _calls(
-    plan: Plan, slots: list[_Lying], wanted: tuple[int, ...], adds: frozenset[int]
-) -> list[StepCall]:
+def _calls(plan: Plan, slots: list[_Lying], wanted: tuple[int, ...], adds: frozenset[int]) -> list[StepCall]:
     """The calls of a matrix.
 
     Raises:
@@ -239,9 +244,7 @@ def _calls(
             continue
         else:
             raise NoVectorCodeError("a step is NumPy's")
-        made.append(
-            StepCall(layout, [StepArray(one.sample, data_address(one.sample) + one.offsets) for one in arrays])
-        )
+        made.append(StepCall(layout, [one.of_steps() for one in arrays]))
     if summed or not made:
         raise NoVectorCodeError("a sum is no product")
     return made
@@ -276,7 +279,7 @@ def _stacked(matrix: _Lying, out: _Lying) -> _Lying:
 
 
 def by_matrices(program: Program, graph: Graph) -> MatrixProgram | None:
-    """The same computed matrix by matrix; None where something goes from matrix to matrix, or these are few."""
+    """The same computed matrix by matrix; None where something goes from one to another."""
     cuts = [
         cut for cut in graph.cuts()
         if cut.is_batch and cut.length > 1 and not cut.hoisted(program.results)
@@ -289,7 +292,8 @@ def by_matrices(program: Program, graph: Graph) -> MatrixProgram | None:
     one = Program(list(copy.sources.values()), results, always=True)
     plan = one.whole
     is_possible = all(
-        isinstance(step, KernelStep) or (isinstance(step, CallStep) and (step.is_view or step.function is np.matmul))
+        isinstance(step, KernelStep)
+        or (isinstance(step, CallStep) and (step.is_view or step.function is np.matmul))
         for step in plan.steps
     )
     if plan.copied or not is_possible or plan.size_bytes < _LEAST_BYTES:
@@ -300,5 +304,7 @@ def by_matrices(program: Program, graph: Graph) -> MatrixProgram | None:
 def _is_of_kernels(node: Node) -> bool:
     """Return whether a kernel multiplies the whole stack, so that each matrix has the same bits."""
     left, right = (arg.value for arg in step_of(node).args)
+    if left.ndim < 2 or right.ndim < 2 or not are_of_kernels(left, right, node.value):
+        return False
     shape = (*node.value.shape[:-2], *right.shape[-2:])
     return reason_for_blas(left.shape[-2], np.broadcast_to(right, shape)) is None

@@ -161,7 +161,7 @@ class TiledProgram:
     def _run_by_matrices(
         self, op_ctx: OpContext, numbers: tuple[int, ...], found: dict[Node, NDArray[Any]]
     ) -> bool:
-        """Compute all tiles of a matrix after those of another, each where its results belong, if possible."""
+        """Compute for each matrix all tiles, each where its results belong, if that is possible."""
         nodes = [self._of_tiles[number] for number in numbers]
         sums = frozenset([i for i, node in zip(numbers, nodes, strict=True) if self._cut.kinds[node] == SUM])
         tiles, whole = list[MatrixTile](), [found[node] for node in nodes]
