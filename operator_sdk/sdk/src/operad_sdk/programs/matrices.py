@@ -11,7 +11,7 @@ invariant: each step has the bits of the whole program's, whose kernels compute 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
@@ -54,6 +54,17 @@ class _Lying(NamedTuple):
     def of_steps(self) -> StepArray:
         """The arrays, a step each."""
         return StepArray(self.sample, data_address(self.sample) + self.offsets)
+
+    def viewed(self, view: NDArray[Any]) -> _Lying:
+        """The views of all, from that of the sample.
+
+        Raises:
+            NoVectorCodeError: It is a copy.
+        """
+        (begin, end), (first, last) = span(view), span(self.sample)
+        if not first <= begin <= end <= last:
+            raise NoVectorCodeError("a view is a copy")
+        return _Lying(view, self.offsets)
 
 
 class MatrixTile(NamedTuple):
@@ -143,11 +154,11 @@ class MatrixProgram:
             slots[slot] = _Lying(np.asarray(value), here)
         for number, slot, shape in plan.direct:
             whole = self._lying(self._whole.results[tile.wanted[number]], tile.targets[number], some)
-            slots[slot] = _viewed(whole, lambda array, shape=shape: array.reshape(shape))
+            slots[slot] = whole.viewed(whole.sample.reshape(shape))
         for slot, array in _padded(plan, memory):
             slots[slot] = _Lying(array, here)
         for slot, whole_slot, index in plan.parts:
-            slots[slot] = _viewed(slots[whole_slot], lambda array, index=index: array[index])
+            slots[slot] = slots[whole_slot].viewed(slots[whole_slot].sample[index])
         return slots
 
     def _lying(self, node: Node, array: NDArray[Any], some: slice) -> _Lying:
@@ -172,8 +183,8 @@ def run_matrices(
     Returns:
         False where there are no kernels for these arrays: then nothing was written.
     """
-    count = tiles[0].program.num_matrices
-    if count < op_ctx.num_threads:  # which then compute parts of each step
+    count, *others = {tile.program.num_matrices for tile in tiles}
+    if others or count < op_ctx.num_threads:  # threads then compute parts of each step
         return False
     parts = 1 if op_ctx.num_threads == 1 else min(count, op_ctx.num_threads * _PARTS_OF_A_THREAD)
     plans = [tile.program.plan(tile.wanted) for tile in tiles]
@@ -240,7 +251,9 @@ def _calls(plan: Plan, slots: list[_Lying], wanted: tuple[int, ...], adds: froze
             layout = product_layout(*[array.sample for array in arrays], adds=step.slot in summed)
             summed.discard(step.slot)
         elif isinstance(step, CallStep) and step.is_view and _reads_one(step):
-            slots[step.slot] = _viewed(slots[step.args[0].number], _view_of(step))
+            whole = slots[step.args[0].number]
+            view = np.asarray(step.function(whole.sample, *step.args[1:], **step.options))
+            slots[step.slot] = whole.viewed(view)
             continue
         else:
             raise NoVectorCodeError("a step is NumPy's")
@@ -254,23 +267,6 @@ def _reads_one(step: CallStep) -> bool:
     slots: list[Slot] = []
     each(step.args, lambda one: slots.append(one) if isinstance(one, Slot) else one)
     return len(slots) == 1 and step.args[0] is slots[0]
-
-
-def _view_of(step: CallStep) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    return lambda array: np.asarray(step.function(array, *step.args[1:], **step.options))
-
-
-def _viewed(array: _Lying, view: Callable[[NDArray[Any]], NDArray[Any]]) -> _Lying:
-    """A view of an array.
-
-    Raises:
-        NoVectorCodeError: It is a copy.
-    """
-    made = view(array.sample)
-    (begin, end), (first, last) = span(made), span(array.sample)
-    if made.size and not first <= begin <= end <= last:
-        raise NoVectorCodeError("a view is a copy")
-    return _Lying(made, array.offsets)
 
 
 def _stacked(matrix: _Lying, out: _Lying) -> _Lying:
