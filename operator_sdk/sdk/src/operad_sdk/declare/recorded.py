@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from functools import partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
@@ -139,45 +138,25 @@ def recorded(
         raise TraceError("its shapes do not follow from the number of axes")
     specs = [list(zip(*pair, strict=True)) for pair in zip(*inferred, strict=True)]
     _expect_no_resources(prop, parts, shapes)  # for these lengths, which are others
-    given = prop, parts, shapes, in_types, specs, context, numbers
+
+    def run(bind: Callable[[Bound], Bound]) -> tuple[Named, Named]:
+        forward, gradients = bind(prop.binding.forward), list(map(bind, prop.binding.traced))
+        operator = BoundOperator(prop, cpu(), shapes, in_types, forward=forward, gradients=gradients)
+        operator.xp = context.xp
+        if numbers is not None:
+            operator = operator.with_params(numbers.params, numbers.prop)
+        cells = _Cells(level, shapes)
+        with np.errstate(all="ignore"), lasting_refusals():
+            if FORWARD in parts:
+                return _forward(prop, partial(operator.forward, context), specs, cells)
+            return _gradients(prop, parts, partial(operator.backward, context), specs, cells)
+
     try:
-        return _run(*given, prop.binding.forward, prop.binding.traced)
+        return run(lambda bound: bound)
     except TraceError as error:
         if numbers is not None or "plain array" not in str(error):
             raise
-    forward, *gradients = (
-        _in_namespace(bound, context.xp) for bound in (prop.binding.forward, *prop.binding.traced)
-    )
-    return _run(*given, forward, gradients)
-
-
-def _in_namespace(bound: Bound, xp: Namespace) -> Bound:
-    """The same function, whose NumPy makes arrays of the trace."""
-    made = copy(bound)
-    made.function = in_namespace(bound.function, xp)
-    return made
-
-
-def _run(
-    prop: OperatorProperty,
-    parts: Sequence[str],
-    shapes: list[Shape],
-    in_types: Sequence[DType],
-    specs: Any,
-    context: Any,
-    numbers: TracedNumbers | None,
-    forward: Bound,
-    gradients: Sequence[Bound],
-) -> tuple[Named, Named]:
-    operator = BoundOperator(prop, cpu(), shapes, in_types, forward=forward, gradients=gradients)
-    operator.xp = context.xp
-    if numbers is not None:
-        operator = operator.with_params(numbers.params, numbers.prop)
-    cells = _Cells(context.xp.level, shapes)
-    with np.errstate(all="ignore"), lasting_refusals():
-        if FORWARD in parts:
-            return _forward(prop, partial(operator.forward, context), specs, cells)
-        return _gradients(prop, parts, partial(operator.backward, context), specs, cells)
+    return run(lambda bound: bound.called(in_namespace(bound.function, context.xp)))
 
 
 def _forward(

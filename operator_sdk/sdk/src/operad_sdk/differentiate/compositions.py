@@ -158,6 +158,6 @@ FUNCTIONS.update({
     np.fliplr: lambda m: np.flip(m, 1), np.flipud: lambda m: np.flip(m, 0), np.putmask: _put_where,
     np.linalg.vecdot: _vector_products,
     np.polyval: lambda p, x: reduce(lambda y, factor: y * x + factor, array_of(p), np.zeros_like(x)),
-    np.result_type: lambda *given: np.result_type(*[getattr(x, "dtype", x) for x in given]),
+    np.result_type: lambda *given: np.result_type(*map(plain, given)),
     np.linalg.multi_dot: lambda arrays: reduce(np.matmul, arrays),
 })  # fmt: skip

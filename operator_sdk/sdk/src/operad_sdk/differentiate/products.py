@@ -78,11 +78,8 @@ def _einsum(subscripts: str, *operands: Any) -> Any:
     left = [one.ndim - len(term.replace("...", "")) for term, one in zip(names, operands, strict=True)]
     others = "".join(free[: max(left)])
     names = [term.replace("...", others[len(others) - n :]) for term, n in zip(names, left, strict=True)]
-    result = (
-        result
-        if arrow
-        else "..." + "".join(one for one in sorted(set(terms) - set(".,")) if terms.count(one) == 1)
-    )
+    if not arrow:  # the axes that are named once
+        result = "..." + "".join(one for one in sorted(terms) if one.isalpha() and terms.count(one) == 1)
     result = result.replace("...", others)
     if any(len(set(term)) < len(term) for term in names):
         raise NotImplementedError

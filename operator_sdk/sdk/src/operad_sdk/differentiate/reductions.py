@@ -68,11 +68,7 @@ def _counts(weights: Any, positions: Any, length: int) -> Any:
     return np.bincount(positions, weights, length)
 
 
-_counted = Primitive(
-    _counts,
-    lambda g, y, weights, positions, length: g[positions],
-    fits=True,
-)
+_counted = Primitive(_counts, lambda g, y, weights, positions, length: g[positions], fits=True)
 
 
 def _bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
@@ -114,11 +110,10 @@ def _in_wide(moment: Any) -> Any:
     """A mean or variance in the type in which NumPy computes it; of half precision in single."""
 
     def compute(a: Any, axis: Axis = None, dtype: Any = None, **options: Any) -> Any:
-        wide = dtype or (
-            np.float32 if a.dtype == np.float16 else np.float64 if a.dtype.kind in "iub" else None
-        )
-        found = moment(a if wide is None else a.astype(wide), axis, **options)
-        return found.astype(a.dtype) if dtype is None and a.dtype == np.float16 else found
+        is_half = dtype is None and a.dtype == np.float16
+        wide = dtype or (np.float32 if is_half else np.float64 if a.dtype.kind in "iub" else a.dtype)
+        found = moment(a.astype(wide, copy=False), axis, **options)
+        return found.astype(a.dtype) if is_half else found
 
     return compute
 
@@ -140,14 +135,14 @@ def _var(
     """The mean square of what is left where the mean, found before, is subtracted."""
     ddof = ddof if correction is None else correction
     apart = a - (np.mean(a, axis=axis, keepdims=True, where=where) if mean is None else mean)
-    count = _count(a, axis, keepdims, where)
-    if where is True:
-        if isinstance(a, Traced) and a.level == FORM and ddof > _LEAST_LENGTH:
-            raise refusal("the function decides by the lengths of axes, which may be less than `ddof`")
-        count = max(count - ddof, 0)
+    left = _count(a, axis, keepdims, where) - ddof
+    if where is not True:
+        apart, left = np.where(where, apart, 0), np.maximum(left, 0)
+    elif isinstance(a, Traced) and a.level == FORM and ddof > _LEAST_LENGTH:
+        raise refusal("the function decides by the lengths of axes, which may be less than `ddof`")
     else:
-        count = np.maximum(count - ddof, 0)
-    return np.sum(apart * apart, axis=axis, keepdims=keepdims, where=where) / count
+        left = max(left, 0)
+    return np.sum(apart * apart, axis=axis, keepdims=keepdims) / left
 
 
 def _truth(primitive: Primitive, neutral: bool) -> Any:

@@ -44,7 +44,7 @@ class Reductions:
         return self.code.vector(kind), self.code.constant(kind, self._neutral_number(position, kind))
 
     def _neutral_number(self, position: int, kind: str) -> float:
-        """Number that changes no total: -0.0 where a sum is of one term, and of -0.0 in the place of others."""
+        """Number that changes no total: -0.0 where a sum is of one term, with -0.0 in the place of others."""
         step, steps = self._steps[position], self._steps
         term = steps[step.args[0]]
         other = steps[term.args[2]] if step.op == "sum" and term.op == "select" else term
