@@ -10,6 +10,7 @@ import pytest
 from operad.context import cpu
 from operad.operator import OpContext
 from operad_sdk.differentiate import FORM, PROGRAM, Node, Traced, TraceError, form_of, merged, vector_jacobian
+from operad_sdk.differentiate.errors import lasting_refusals
 from operad_sdk.differentiate.made_up import zeros
 from operad_sdk.programs.program import Program
 from operad_sdk.vector import reason_against
@@ -71,6 +72,33 @@ FUNCTIONS = {
     "equal numbers": lambda x: x * np.full(x.shape[1], 3, x.dtype) + np.zeros(x.shape[1], x.dtype),
     "a result type": lambda x: x.astype(np.result_type(x, np.float32)) * x.itemsize + x.nbytes,
 }
+
+
+def stable_sigmoid(x):
+    out, above = np.empty_like(x), x >= 0
+    out[above] = 1 / (1 + np.exp(-x[above]))
+    power = np.exp(x[~above])
+    out[~above] = power / (1 + power)
+    return out
+
+
+def written_between(x):
+    y, above = x * 1, x > 0
+    part = y[above]
+    y[...] = 5
+    part -= x[above].mean()
+    y[above] = part * np.max(x)
+    return y
+
+
+def leaky(x):
+    y = x.copy()
+    y[x < 0] *= 0.5
+    y[np.isnan(y)] = 0
+    return y
+
+
+FUNCTIONS |= {"sigmoid": stable_sigmoid, "written between": written_between, "leaky": leaky}
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 2.5]
 
 
@@ -194,3 +222,17 @@ def test_a_variance_is_found_about_the_mean():
     x = np.float32(1e4) + drawn((40, 300), "f4", False)
     expected = np.var(x.astype("f8"), axis=1)
     np.testing.assert_allclose(form_result(lambda x: np.var(x, axis=1), x, expected), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.concatenate([x[x > 0], x[x <= 0]]),
+        lambda x: x[x > 0] + x[x > 1],
+        lambda x: x[x > 0] * x[0],
+        lambda x: np.sort(x[x > 0]),
+    ],
+)
+def test_what_depends_on_how_many_elements_a_mask_names_is_refused(function):
+    with pytest.raises(TraceError, match="how many elements"), lasting_refusals():
+        function(Traced(Node(FORM, drawn((6, 7), "f4", False), is_input=True)))

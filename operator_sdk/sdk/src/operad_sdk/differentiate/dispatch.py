@@ -52,6 +52,10 @@ _REDUCTIONS: Final[dict[Any, Rule]] = {
 }  # fmt: skip
 
 
+class Masked:
+    """Base of elements that a mask names (`masks`), which find out themselves what is computed of them."""
+
+
 def call_ufunc(
     traced: type[Any], ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]
 ) -> Any:
@@ -62,6 +66,8 @@ def call_ufunc(
     Raises:
         TraceError: There is no rule for it.
     """
+    if any(isinstance(x, Masked) for x in inputs):
+        return NotImplemented
     if method != "__call__":
         return _call_method(traced, ufunc, method, inputs, options)
     rule = UFUNCS.get(ufunc)
