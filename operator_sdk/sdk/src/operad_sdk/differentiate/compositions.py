@@ -55,7 +55,7 @@ def _selected(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any =
     if len(condlist) != len(choicelist) or any(array_of(one).dtype != bool for one in condlist):
         raise NotImplementedError
     pairs = list(zip(condlist, choicelist, strict=True))[::-1]
-    return reduce(lambda rest, pair: np.where(*pair, rest), pairs, default)
+    return reduce(lambda rest, pair: np.where(pair[0], pair[1], rest), pairs, default)
 
 
 def _average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: bool = False) -> Any:
@@ -76,7 +76,8 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
         return np.sqrt(np.sum(x * x, axis=axes, keepdims=keepdims))
     if len(axes) != 1 or ord not in (1, np.inf, -np.inf):
         raise NotImplementedError
-    return {1: np.sum, np.inf: np.max, -np.inf: np.min}[ord](np.abs(x), axis=axes, keepdims=keepdims)
+    over: Any = {1: np.sum, np.inf: np.max, -np.inf: np.min}[ord]
+    return over(np.abs(x), axis=axes, keepdims=keepdims)
 
 
 def _without_nan(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -121,7 +122,7 @@ def _meshed(*xi: Any, sparse: bool = False, indexing: str = "xy") -> list[Any]:
 
 
 def _turned(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
-    m = np.flip(m, axes) if k % 4 > 1 else m
+    m = np.flip(m, tuple(axes)) if k % 4 > 1 else m
     return np.swapaxes(np.flip(m, axes[1]), *axes) if k % 2 else m
 
 

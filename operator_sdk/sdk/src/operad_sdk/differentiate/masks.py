@@ -21,7 +21,7 @@ def is_mask(x: Any, index: Any) -> bool:
     """Return whether an index says of each element of a traced array whether it is meant."""
     if not isinstance(index, Traced) or not isinstance(x, Traced) or index.level > FORM:
         return False
-    return index.dtype == bool and plain(index).shape == plain(x).shape
+    return bool(index.dtype == bool and plain(index).shape == plain(x).shape)
 
 
 @final
@@ -65,11 +65,11 @@ class MaskedElements(Masked, NDArrayOperatorsMixin):
 
 def _same(one: Traced, other: Traced) -> bool:
     """Return whether two masks are one, or were computed alike from the same arrays."""
-    steps = one.node.step, other.node.step
-    if one.node is other.node or steps[0] is None or steps[1] is None:
+    a, b = one.node.step, other.node.step
+    if one.node is other.node or a is None or b is None or a.options or b.options:
         return one.node is other.node
-    (first, args, _), (second, others, _) = steps
-    return first.function is second.function and all(a is b for a, b in zip(args, others, strict=True))
+    is_alike = a.primitive.function is b.primitive.function and len(a.args) == len(b.args)
+    return is_alike and all(x is y for x, y in zip(a.args, b.args, strict=True))
 
 
 def _refuse() -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any, Final, final
 
@@ -20,7 +21,7 @@ def _as_array(x: Traced, dtype: Any = None, copy: bool = False) -> Any:
     return x.copy() if copy else x
 
 
-_CONVERSIONS: Final = {
+_CONVERSIONS: Final[dict[str, Callable[..., Any]]] = {
     "ascontiguousarray": _contiguous, "asarray": _as_array, "asanyarray": _as_array,
     "array": lambda x, dtype=None: _as_array(x, dtype, copy=True),
 }  # fmt: skip
@@ -74,13 +75,12 @@ def in_namespace(function: Any, xp: Namespace, scopes: dict[int, dict[str, Any]]
     if id(own) not in scopes:
         scope = scopes[id(own)] = dict(own)
         for name, value in own.items():
-            is_numpys = callable(value) and getattr(value, "__module__", None) == "numpy"
-            known = getattr(np, getattr(value, "__name__", ""), None) if is_numpys else None
-            scope[name] = (
-                xp if value is np
-                else getattr(xp, value.__name__) if known is value and known is not None
-                else in_namespace(value, xp, scopes)
-            )  # fmt: skip
+            if value is np:
+                scope[name] = xp
+            elif callable(value) and getattr(np, getattr(value, "__name__", ""), None) is value:
+                scope[name] = getattr(xp, value.__name__)
+            else:
+                scope[name] = in_namespace(value, xp, scopes)
     made = FunctionType(function.__code__, scopes[id(own)], function.__name__, None, function.__closure__)
     made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     return made

@@ -117,7 +117,7 @@ def _stacked(arrays: Sequence[Any], axis: int = 0) -> Any:
     return np.concatenate([np.expand_dims(x, axis) for x in arrays], axis)
 
 
-def _padded(array: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Any:
+def _padded(array: Any, pad_width: Any, mode: Any = "constant", constant_values: float = 0) -> Any:
     """Pad with a constant, or with elements that stand elsewhere in the array."""
     widths = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
     if mode in ("edge", "reflect", "symmetric", "wrap"):
