@@ -213,7 +213,7 @@ def test_forms_in_float32_and_in_float64_are_equal():
         (lambda x: x * float(x[0, 0]), "made a number of"),
         (lambda x: x + np.asarray(x), "made a plain array of"),
         (lambda x: x * (1 if np.any(x > 0) else 2), "asked whether it is true"),
-        (lambda x: np.sin(x, where=x > 0, order="C"), "sin with where= with order="),
+        (lambda x: np.sin(x, where=x > 0, order="C"), "sin with where=, order="),
         (lambda x: x + np.arange(1, 8, dtype="f4"), "reads an array that is no argument"),
         (lambda x: np.round(x, 2), "rounds to decimals"),
         (lambda x: x.astype("int64")[np.arange(6), x.sum(1).astype("int64") * 0], "no floating ones"),

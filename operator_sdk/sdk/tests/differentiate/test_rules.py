@@ -15,11 +15,11 @@ SQUARE = X[:, :3] + 3 * np.eye(3)
 STEP = 1e-5
 
 UNARY = sorted(
-    (ufunc for ufunc in dispatch.UFUNCS if ufunc.nin == 1 and ufunc is not np.arccosh),
+    (ufunc for ufunc in dispatch.UFUNCS if ufunc.nin == ufunc.nout == 1 and ufunc is not np.arccosh),
     key=lambda u: u.__name__,
 )
 BINARY = sorted(
-    (ufunc for ufunc in dispatch.UFUNCS if ufunc.nin == 2 and ufunc is not np.matmul),
+    (ufunc for ufunc in dispatch.UFUNCS if ufunc.nin == 2 and ufunc.nout == 1 and ufunc is not np.matmul),
     key=lambda u: u.__name__,
 )
 

@@ -17,12 +17,14 @@ from operad.interrupts import raise_of_handler
 from operad.operator import FORWARD, BackwardArrays, ForwardArrays, KernelCall, OpReq, Shape
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.binding import functions_of
+from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import EXTRA, IN_DATA, IS_TRAIN, OP_CTX, OUT_DATA, OUT_GRAD, WORDS, Slot
 from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
 from operad_sdk.differentiate import PROGRAM, Namespace, Node, Traced, TraceError, behind, constant
 from operad_sdk.differentiate.errors import lasting_refusals, limited_steps, line_text, raising_line
 from operad_sdk.differentiate.made_up import zeros
+from operad_sdk.differentiate.namespace import in_namespace
 from operad_sdk.differentiate.numbers import NumberTrace
 from operad_sdk.errors import NoForm
 
@@ -36,7 +38,7 @@ _CURES: Final = {
     "parts of an array": "take whole arrays as arguments, and leave parts to an operator before or behind",
     "no argument": "make the array an argument, or compute it from arguments",
     "depends on the mode or": "let a parameter say what training and prediction do apart",
-    "as a factor or divisor": "use lengths as factors and divisors alone",
+    "as a factor or divisor": "use lengths, or lengths less 1 or 2, as factors and divisors alone",
     "is read in another shape": "leave the reshape to an operator before it",
     "reduces along an axis": "reduce along axes that the results or other arguments have",
     "another value later": "make it a parameter, or a constant by its name, in capitals",
@@ -44,7 +46,7 @@ _CURES: Final = {
     "keep a state": "keep states in the shape line, as `state name:(...)`",
     "lives on after the call": "keep states in the shape line, as `state name:(...)`",
     "not element-wise": "use element-wise functions and sums, or operad_sdk.loops.CompiledLoops",
-    "has no rule for": "use element-wise functions and sums, or operad_sdk.loops.CompiledLoops",
+    "no rule for": "use element-wise functions and sums, or operad_sdk.loops.CompiledLoops",
     "Python number of one that changes": "compute with it by functions of NumPy, and decide by comparisons",
     "changes meets lengths": "compute with arrays and lengths first, and with the number then",
     "cannot be traced": "use functions of NumPy that take any array, and no attributes of plain arrays",
@@ -135,18 +137,26 @@ def recorded(
     if inferred[0][0] != shapes:
         raise TraceError("its shapes do not follow from the number of axes")
     specs = [list(zip(*pair, strict=True)) for pair in zip(*inferred, strict=True)]
-    operator = BoundOperator(
-        prop, cpu(), shapes, in_types, forward=prop.binding.forward, gradients=prop.binding.traced
-    )
-    operator.xp = context.xp
-    if numbers is not None:
-        operator = operator.with_params(numbers.params, numbers.prop)
     _expect_no_resources(prop, parts, shapes)  # for these lengths, which are others
-    cells = _Cells(level, shapes)
-    with np.errstate(all="ignore"), lasting_refusals():
-        if FORWARD in parts:
-            return _forward(prop, partial(operator.forward, context), specs, cells)
-        return _gradients(prop, parts, partial(operator.backward, context), specs, cells)
+
+    def run(bind: Callable[[Bound], Bound]) -> tuple[Named, Named]:
+        forward, gradients = bind(prop.binding.forward), list(map(bind, prop.binding.traced))
+        operator = BoundOperator(prop, cpu(), shapes, in_types, forward=forward, gradients=gradients)
+        operator.xp = context.xp
+        if numbers is not None:
+            operator = operator.with_params(numbers.params, numbers.prop)
+        cells = _Cells(level, shapes)
+        with np.errstate(all="ignore"), lasting_refusals():
+            if FORWARD in parts:
+                return _forward(prop, partial(operator.forward, context), specs, cells)
+            return _gradients(prop, parts, partial(operator.backward, context), specs, cells)
+
+    try:
+        return run(lambda bound: bound)
+    except TraceError as error:
+        if numbers is not None or "plain array" not in str(error):
+            raise
+    return run(lambda bound: bound.called(in_namespace(bound.function, context.xp)))
 
 
 def _forward(

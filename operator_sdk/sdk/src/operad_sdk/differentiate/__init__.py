@@ -4,6 +4,7 @@ The modules named first fill the tables of `dispatch` when they are imported.
 """
 
 from operad.errors import TraceError as TraceError
+from operad_sdk.differentiate import compositions as compositions
 from operad_sdk.differentiate import elementwise as elementwise
 from operad_sdk.differentiate import indexing as indexing
 from operad_sdk.differentiate import mappers as mappers

@@ -95,7 +95,7 @@ FLAT.update((
     np.isfinite, np.signbit, np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.logical_and, np.logical_or, np.logical_xor,
     np.logical_not, np.round, np.argmax, np.argmin, np.argsort, np.argpartition, np.searchsorted,
-    np.allclose, np.array_equal, np.isclose, np.count_nonzero,
+    np.allclose, np.array_equal, np.isclose,
     np.nonzero, np.flatnonzero, np.isneginf, np.isposinf,
 ))  # fmt: skip
 if hasattr(np, "fix"):  # deprecated in NumPy 2.5, so a later release of the range may lack it
@@ -122,11 +122,11 @@ def astype(x: Any, dtype: Any, *args: Any, **options: Any) -> Any:
     return x if x.dtype == dtype and options.get("copy") is False else _converted(x, dtype)
 
 
-def _clip(x: Any, a_min: Any = None, a_max: Any = None) -> Any:
-    if isinstance(x, Traced) and x.level <= FORM:
+def _clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    a_min, a_max = min if a_min is None else a_min, max if a_max is None else a_max
+    if isinstance(x, Traced) and x.level <= FORM and a_min is not None and a_max is not None:
         # Of equal numbers forms take the second, and a zero between zeros keeps its sign as in NumPy.
-        x = x if a_min is None else np.maximum(a_min, x)
-        return x if a_max is None else np.minimum(a_max, x)
+        return np.minimum(a_max, np.maximum(a_min, x))
     x = x if a_min is None else np.maximum(x, a_min)
     return x if a_max is None else np.minimum(x, a_max)
 

@@ -13,11 +13,16 @@ from typing import Final
 
 from operad.errors import TraceError
 
-_OURS: Final = frozenset(("numpy", "operad", "operad_sdk", "functools"))
+OURS: Final = frozenset(("numpy", "operad", "operad_sdk", "functools"))
+"""Packages whose functions are no author's."""
 _CALLER: Final = "operad_sdk.declare.recorded"
 
 Line = tuple[str, int]
 """A file and the number of a line in it."""
+
+
+class NoAttributeError(TraceError, AttributeError):
+    """A method or property of arrays for which there is no rule."""
 
 
 _made: Final[ContextVar[list[TraceError] | None]] = ContextVar("made", default=None)
@@ -80,7 +85,7 @@ def calling_line() -> Line | None:
         module = str(frame.f_globals.get("__name__"))
         if module == _CALLER:
             return None
-        if module.partition(".")[0] not in _OURS:
+        if module.partition(".")[0] not in OURS:
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return None
@@ -91,7 +96,7 @@ def raising_line(traceback: TracebackType | None) -> Line | None:
     found = None
     while traceback is not None:
         module = str(traceback.tb_frame.f_globals.get("__name__"))
-        if module.partition(".")[0] not in _OURS:
+        if module.partition(".")[0] not in OURS:
             found = traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
         traceback = traceback.tb_next
     return found

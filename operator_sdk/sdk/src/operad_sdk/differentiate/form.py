@@ -336,7 +336,7 @@ class _Walk:
         along = self._free(shape[axis], len(self._space) - len(shape) + axis, taken)
         is_hit, is_label = self._labelled(node, labels, groups, along)
         value = self._value(x, (*groups[:axis], along, *groups[axis:]))
-        picked = builder.select(is_hit, value, builder.constant(0, kind))
+        picked = builder.select(is_hit, value, builder.constant(-0.0, kind))  # with 0.0, -0.0 would become it
         total = builder.over_axes("sum", picked, [along[0] - len(self._space)])
         return builder.select(is_label, total, builder.constant(nan, kind))
 

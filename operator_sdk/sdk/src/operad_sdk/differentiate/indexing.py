@@ -9,6 +9,7 @@ import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS, METHODS
 from operad_sdk.differentiate.errors import refusal, writing_plainly
+from operad_sdk.differentiate.masks import MaskedElements, is_mask
 from operad_sdk.differentiate.numbers import CallNumber
 from operad_sdk.differentiate.tracing import FORM, Primitive, Traced, View, fitted, plain
 
@@ -125,7 +126,7 @@ def get_item(x: Any, index: Index) -> Any:
     if not is_basic(index):
         if picks := _picks(x, index):
             return _picked(x, picks.labels, picks.axis).reshape(picks.shape)
-        return _taken(x, index)
+        return MaskedElements(x, index) if is_mask(x, index) else _taken(x, index)
     plain(x).__getitem__(index)  # raises as NumPy does, now: a view is read later
     return x.viewed(
         View(lambda whole: _taken(whole, index), lambda whole, part: _replaced(whole, part, index))
@@ -134,6 +135,9 @@ def get_item(x: Any, index: Index) -> Any:
 
 def set_item(x: Any, index: Index, value: Any) -> None:
     """`x[index] = value`."""
+    if isinstance(value, MaskedElements):
+        value.put(x, index)
+        return
     if type(value) is CallNumber:
         value = value.trace.input(value, x.dtype)
     is_traced = isinstance(value, Traced)

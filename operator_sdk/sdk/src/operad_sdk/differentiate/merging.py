@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial, reduce
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from math import isclose, prod
 from typing import Any, Final
 
@@ -12,6 +12,8 @@ from operad.operator import ScalarForm, Shape
 from operad_sdk.mapper.builder import Builder
 
 _ROUNDING: Final = 2.0**-50
+_FEW: Final = (1, 2)
+"""What a length may be less or more by, so that sums of other lengths are hardly taken for it."""
 
 
 def merged(first: ScalarForm, second: ScalarForm, spaces: tuple[Shape, Shape]) -> ScalarForm:
@@ -40,19 +42,21 @@ def merged(first: ScalarForm, second: ScalarForm, spaces: tuple[Shape, Shape]) -
 
 
 def _of_lengths(builder: Builder, kind: str, numbers: tuple[Any, Any], spaces: tuple[Shape, Shape]) -> int:
-    """A number that differs between the two spaces: a multiple of lengths of axes, or a part of them."""
+    """A number that differs between the spaces: a multiple or part of lengths, or 1 or 2 more or less."""
     every = range(len(spaces[0]))
-    for axes in chain.from_iterable(combinations(every, count) for count in range(1, len(every) + 1)):
-        one, other = (prod(space[axis] for axis in axes) for space in spaces)
+    groups = chain.from_iterable(combinations(every, count) for count in range(1, len(every) + 1))
+    for op, axes in product(("multiply", "divide", "add"), groups):
+        (one, other), (a, b) = [prod(space[axis] for axis in axes) for space in spaces], numbers
         if one == other:
             continue
-        for op, a, b in (
-            ("multiply", numbers[0] / one, numbers[1] / other),
-            ("divide", numbers[0] * one, numbers[1] * other),
-        ):
-            if isclose(a, b, rel_tol=_ROUNDING):
-                lengths = [builder.length(axis, kind) for axis in axes]
-                return builder.apply(
-                    op, builder.constant(a, kind), reduce(partial(builder.apply, "multiply"), lengths)
-                )
+        a, b = {
+            "multiply": (a / one, b / other),
+            "divide": (a * one, b * other),
+            "add": (a - one, b - other),
+        }[op]
+        if isclose(a, b, rel_tol=_ROUNDING) and (op != "add" or abs(a) in _FEW):
+            lengths = [builder.length(axis, kind) for axis in axes]
+            return builder.apply(
+                op, builder.constant(a, kind), reduce(partial(builder.apply, "multiply"), lengths)
+            )
     raise TraceError("a number in it depends on lengths of axes in another way than as a factor or divisor")

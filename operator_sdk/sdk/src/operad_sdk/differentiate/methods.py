@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.differentiate.dispatch import METHODS
+from operad_sdk.differentiate.dispatch import METHODS, PROPERTIES
 from operad_sdk.differentiate.elementwise import astype
 from operad_sdk.differentiate.shaping import reshape, transpose
 from operad_sdk.differentiate.tracing import Traced, filled
@@ -28,13 +28,19 @@ def _fill(array: Any, value: Any) -> None:
 
 
 _SAME = (
-    "all", "any", "argmax", "argmin", "argsort", "clip", "cumsum", "diagonal", "dot", "max", "mean", "min",
-    "prod", "round", "squeeze", "sum", "swapaxes", "take",
+    "all", "any", "argmax", "argmin", "argsort", "clip", "cumprod", "cumsum", "diagonal", "dot", "max",
+    "mean", "min", "prod", "repeat", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take",
+    "trace", "var",
 )  # fmt: skip
 
 METHODS.update({name: _as_function(name) for name in _SAME})
 METHODS.update({
     "astype": astype, "reshape": reshape, "transpose": transpose, "copy": _copy, "fill": _fill,
-    "ravel": lambda array: reshape(array, -1), "flatten": lambda array: reshape(array, -1).copy(),
+    "ravel": lambda array, order="C": reshape(array, -1, order=order), "conj": np.conjugate,
+    "flatten": lambda array, order="C": reshape(array, -1, order=order).copy(), "conjugate": np.conjugate,
     "filled": lambda array, value: filled(array.level, value),
+})  # fmt: skip
+PROPERTIES.update({
+    "T": transpose, "mT": lambda array: array.swapaxes(-1, -2), "real": lambda array: array,
+    "itemsize": lambda array: array.dtype.itemsize, "nbytes": lambda array: array.size * array.dtype.itemsize,
 })  # fmt: skip

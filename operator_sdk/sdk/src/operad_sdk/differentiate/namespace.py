@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any, Final, final
 
 import numpy as np
 
+from operad_sdk.differentiate.errors import OURS
 from operad_sdk.differentiate.tracing import FORM, Traced, filled
 
 
@@ -14,11 +16,15 @@ def _contiguous(x: Traced) -> Traced:
     return x if x.flags.c_contiguous else x.copy()
 
 
-def _as_array(x: Traced, dtype: Any = None) -> Any:
-    return x if dtype is None else x.astype(dtype, copy=False)
+def _as_array(x: Traced, dtype: Any = None, copy: bool = False) -> Any:
+    x = x if dtype is None else x.astype(dtype, copy=False)
+    return x.copy() if copy else x
 
 
-_CONVERSIONS: Final = {"ascontiguousarray": _contiguous, "asarray": _as_array, "asanyarray": _as_array}
+_CONVERSIONS: Final[dict[str, Callable[..., Any]]] = {
+    "ascontiguousarray": _contiguous, "asarray": _as_array, "asanyarray": _as_array,
+    "array": lambda x, dtype=None: _as_array(x, dtype, copy=True),
+}  # fmt: skip
 """Functions that NumPy does not dispatch; an array of that form is given back, and may be written."""
 
 _MAKES: Final = frozenset(("empty", "zeros", "ones", "full"))
@@ -29,11 +35,14 @@ class Namespace:
     """NumPy or CuPy, where new floating arrays can be written with traced values.
 
     Functions of traced arrays are NumPy's own, which dispatch on what they are called with.
+
+    Attributes:
+        level: The trace.
     """
 
     def __init__(self, xp: ModuleType, level: int) -> None:
         self._xp = xp
-        self._level = level
+        self.level = level
 
     def __getattr__(self, name: str) -> Any:
         own, dispatching = getattr(self._xp, name), getattr(np, name, None)
@@ -46,7 +55,32 @@ class Namespace:
             if any(isinstance(arg, Traced) for arg in args):
                 return _CONVERSIONS.get(name, dispatching)(*args, **options)
             made = own(*args, **options)
-            is_writable = name in _MAKES and (made.dtype.kind == "f" or self._level <= FORM)
-            return filled(self._level, made) if is_writable else made
+            is_writable = name in _MAKES and (made.dtype.kind == "f" or self.level <= FORM)
+            return filled(self.level, made) if is_writable else made
 
         return call
+
+
+def in_namespace(function: Any, xp: Namespace, scopes: dict[int, dict[str, Any]] | None = None) -> Any:
+    """An author's function, with all that it calls by a global name, to which NumPy is another array module.
+
+    So `np.zeros` makes an array that can be written, and `np.asarray` gives an array of the trace back.
+
+    Args:
+        scopes: Globals that were made before, by the identity of those that they stand for.
+    """
+    if not isinstance(function, FunctionType) or function.__module__.partition(".")[0] in OURS:
+        return function
+    scopes, own = {} if scopes is None else scopes, function.__globals__
+    if id(own) not in scopes:
+        scope = scopes[id(own)] = dict(own)
+        for name, value in own.items():
+            if value is np:
+                scope[name] = xp
+            elif callable(value) and getattr(np, getattr(value, "__name__", ""), None) is value:
+                scope[name] = getattr(xp, value.__name__)
+            else:
+                scope[name] = in_namespace(value, xp, scopes)
+    made = FunctionType(function.__code__, scopes[id(own)], function.__name__, None, function.__closure__)
+    made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    return made

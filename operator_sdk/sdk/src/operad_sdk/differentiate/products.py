@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from math import prod
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS, UFUNCS
-from operad_sdk.differentiate.errors import refusal
 from operad_sdk.differentiate.tracing import Primitive
 
 
@@ -71,20 +71,27 @@ def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 def _einsum(subscripts: str, *operands: Any) -> Any:
     """A product along named axes: all operands broadcast over all axes, multiplied and summed."""
+    if not isinstance(subscripts, str):
+        raise NotImplementedError
     terms, arrow, result = subscripts.replace(" ", "").partition("->")
-    names = terms.split(",")
-    if not arrow or "." in terms or any(len(set(term)) < len(term) for term in names):
-        raise refusal(
-            f"operad_sdk.differentiate has no rule for numpy.einsum with {subscripts!r}; name every axis, "
-            "and none twice in one term"
-        )
+    names, free = terms.split(","), sorted(set(ascii_letters) - set(terms))
+    left = [one.ndim - len(term.replace("...", "")) for term, one in zip(names, operands, strict=True)]
+    others = "".join(free[: max(left)])
+    names = [term.replace("...", others[len(others) - n :]) for term, n in zip(names, left, strict=True)]
+    if not arrow:  # the axes that are named once
+        result = "..." + "".join(one for one in sorted(terms) if one.isalpha() and terms.count(one) == 1)
+    result = result.replace("...", others)
+    if any(len(set(term)) < len(term) for term in names):
+        raise NotImplementedError
     every = [*result, *sorted(set("".join(names)) - set(result))]
-    total: Any = 1
+    lying = []
     for term, operand in zip(names, operands, strict=True):
         order = [term.index(name) for name in every if name in term]
         shape = [operand.shape[term.index(name)] if name in term else 1 for name in every]
-        total = np.transpose(operand, order).reshape(shape) * total
-    return total.sum(tuple(range(len(result), len(every))))
+        lying.append(np.transpose(operand, order).reshape(shape))
+    total = reduce(np.multiply, lying)
+    summed = tuple(range(len(result), len(every)))
+    return total.sum(summed, dtype=total.dtype) if summed else total
 
 
 def multilinear(compute: Callable[..., Any], count: int) -> list[Primitive]:

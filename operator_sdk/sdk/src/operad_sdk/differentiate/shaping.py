@@ -10,7 +10,7 @@ import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS
 from operad_sdk.differentiate.errors import refusal
-from operad_sdk.differentiate.tracing import PROGRAM, Primitive, Traced, View, in_memory, plain
+from operad_sdk.differentiate.tracing import FORM, PROGRAM, Primitive, Traced, View, in_memory, plain
 
 _reshape = Primitive(
     lambda x, shape: np.reshape(x, shape),
@@ -32,6 +32,11 @@ def reshape(x: Any, *shape: Any, order: str = "C", newshape: Any = None) -> Any:
     """A view where the memory allows one, else a copy, as NumPy gives them."""
     wanted = newshape if newshape is not None else shape[0] if len(shape) == 1 else shape
     whole = in_memory(x)
+    if order != "C":
+        if order != "F":
+            raise refusal(f"an order of {order!r} depends on how arrays lie")
+        wanted = whole.reshape(wanted, order=order).shape
+        return reshape(x.T, wanted[::-1]).T
     made = whole.reshape(wanted)
     new = made.shape
     if not np.may_share_memory(made, whole):
@@ -80,21 +85,28 @@ def _flipped(x: Any, axis: Any = None) -> Any:
     return _flip(x, axis)
 
 
-def _concatenated(arrays: Sequence[Any], axis: int = 0) -> Any:
+def _concatenated(arrays: Sequence[Any], axis: int | None = 0) -> Any:
     """Join arrays by writing each into its part of an array of zeros."""
     first = max([x for x in arrays if isinstance(x, Traced)], key=lambda x: x.level)
+    if axis is None:
+        arrays, axis = [x.reshape(-1) for x in arrays], 0
     plains = [plain(x) for x in arrays]
-    made = np.zeros_like(first, shape=np.concatenate(plains, axis).shape)
+    joined = np.concatenate(plains, axis)
+    made = np.zeros_like(first, dtype=joined.dtype, shape=joined.shape)
     ends = np.cumsum([0, *[x.shape[axis] for x in plains]])
     for x, (begin, end) in zip(arrays, pairwise(ends.tolist()), strict=True):
         made[(*[slice(None)] * (axis % made.ndim), slice(begin, end))] = x
     return made
 
 
-def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Parts of an array along an axis, which are views."""
-    parts = np.split(np.arange(plain(ary).shape[axis]), indices_or_sections)  # raises as NumPy does
-    return [ary[(*[slice(None)] * (axis % ary.ndim), slice(*_ends(part)))] for part in parts]
+def _split(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that divides an array along an axis into parts, which are views."""
+
+    def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+        parts = function(np.arange(plain(ary).shape[axis]), indices_or_sections)  # raises as NumPy does
+        return [ary[(*[slice(None)] * (axis % ary.ndim), slice(*_ends(part)))] for part in parts]
+
+    return split
 
 
 def _ends(part: Any) -> tuple[int, int]:
@@ -105,15 +117,19 @@ def _stacked(arrays: Sequence[Any], axis: int = 0) -> Any:
     return np.concatenate([np.expand_dims(x, axis) for x in arrays], axis)
 
 
-def _padded(array: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Any:
-    """Pad with a constant; other modes repeat elements, and have no rule."""
-    if mode != "constant":
-        raise refusal(f"operad_sdk.differentiate has no rule for numpy.pad with mode={mode!r}")
-    widths = np.broadcast_to(pad_width, (array.ndim, 2))
-    shape = [n + int(sum(width)) for n, width in zip(array.shape, widths, strict=True)]
+def _padded(array: Any, pad_width: Any, mode: Any = "constant", constant_values: float = 0) -> Any:
+    """Pad with a constant, or with elements that stand elsewhere in the array."""
+    widths = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
+    if mode in ("edge", "reflect", "symmetric", "wrap"):
+        for axis, width in enumerate(widths):
+            array = np.take(array, np.pad(np.arange(plain(array).shape[axis]), width, mode), axis=axis)
+        return array
+    if mode != "constant" or np.ndim(constant_values):
+        raise NotImplementedError
+    shape = [n + sum(width) for n, width in zip(array.shape, widths, strict=True)]
     made = np.full_like(array, constant_values, shape=shape)
-    inside = zip(widths[:, 0].tolist(), array.shape, strict=True)
-    made[tuple(slice(begin, begin + n) for begin, n in inside)] = array
+    inside = zip(widths, array.shape, strict=True)
+    made[tuple(slice(begin, begin + n) for (begin, _), n in inside)] = array
     return made
 
 
@@ -124,7 +140,7 @@ def _new(function: Callable[..., Any]) -> Any:
             one = function(plain(like), *args, shape=(), **options)
             return like.filled(np.broadcast_to(one, like.shape if shape is None else shape))
         from_plain = function(plain(like), *args, **options)
-        if from_plain.dtype.kind != "f":
+        if from_plain.dtype.kind != "f" and like.level > FORM:
             return from_plain
         return like.filled(from_plain)
 
@@ -134,7 +150,8 @@ def _new(function: Callable[..., Any]) -> Any:
 FUNCTIONS.update({
     np.reshape: reshape, np.transpose: transpose, np.swapaxes: _swapped, np.moveaxis: _moved,
     np.expand_dims: _expanded, np.squeeze: _squeezed, np.broadcast_to: _repeated, np.flip: _flipped,
-    np.concatenate: _concatenated, np.split: _split, np.pad: _padded, np.stack: _stacked,
+    np.concatenate: _concatenated, np.split: _split(np.split),
+    np.array_split: _split(np.array_split), np.pad: _padded, np.stack: _stacked,
     np.zeros_like: _new(np.zeros_like), np.ones_like: _new(np.ones_like), np.full_like: _new(np.full_like),
     np.empty_like: _new(np.zeros_like),
 })  # fmt: skip

@@ -39,7 +39,7 @@ from operad.errors import TraceError
 from operad.first_use import import_module
 from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
-from operad_sdk.differentiate.errors import calling_line, count_step, refusal
+from operad_sdk.differentiate.errors import NoAttributeError, calling_line, count_step, refusal
 from operad_sdk.differentiate.lengths import AxisLength, Size, note_apart
 from operad_sdk.differentiate.numbers import CallNumber, as_inputs
 from operad_sdk.sums import blocked_sum
@@ -124,6 +124,8 @@ class Primitive:
         fits: bool = False,
         form: str | ScalarForm | None = None,
     ) -> None:
+        if isinstance(form, str) and function.__name__ == "<lambda>":
+            function.__name__ = form
         self.function = function
         self.pullbacks = pullbacks
         self.fits = fits
@@ -213,9 +215,8 @@ def constant(level: int, value: Any) -> Traced:
 
 def filled(level: int, value: Any) -> Traced:
     """Cell whose elements all have the number in `value`, held so that a form finds one number."""
-    return constant(
-        level, np.broadcast_to(value.ravel()[:1].reshape(()), value.shape) if level <= FORM else value
-    )
+    one = np.resize(value[(slice(1),) * value.ndim], ()) if level <= FORM else value
+    return constant(level, np.broadcast_to(one, value.shape))
 
 
 @final
@@ -325,10 +326,11 @@ class Traced(NDArrayOperatorsMixin):
         dispatch.METHODS["__setitem__"](self, index, value)
 
     def __getattr__(self, name: str) -> Any:
-        """Method of arrays, out of `dispatch.METHODS`."""
-        found = dispatch.METHODS.get(name)
-        if found is None:
-            raise AttributeError(f"{name!r} of an array has no derivative here")
+        """Method or property of arrays, out of `dispatch`."""
+        if (found := dispatch.PROPERTIES.get(name)) is not None:
+            return found(self)
+        if (found := dispatch.METHODS.get(name)) is None:
+            raise NoAttributeError(f"there is no rule for {name!r} of arrays")
         return partial(found, self)
 
     def __array__(self, *args: Any, **options: Any) -> Any:
@@ -345,11 +347,6 @@ class Traced(NDArrayOperatorsMixin):
         raise _values_needed("asked whether it is true:", self.level)
 
     # What functions ask of an array.
-
-    @property
-    def T(self) -> Any:  # noqa: N802 - NumPy's name
-        """The array with its axes in reverse."""
-        return self.transpose()
 
     @property
     def shape(self) -> tuple[int, ...]:

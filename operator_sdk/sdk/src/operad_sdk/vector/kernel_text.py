@@ -132,7 +132,8 @@ class KernelText:
         lengths = dict(zip(self.lengths, words(len(self.lengths)), strict=True))
         for position, step in enumerate(self._steps):
             if step.op == "constant":
-                self._know(position, code.constant(step.kind, float(step.value or 0)))
+                assert step.value is not None  # `or 0` would make 0.0 of -0.0
+                self._know(position, code.constant(step.kind, float(step.value)))
             elif step.op == "length":
                 self._know(position, code.converted(step.kind, lengths[int(step.value or 0)]))
         outer = words(pattern.depth)

@@ -41,8 +41,15 @@ class Reductions:
         return found
 
     def _neutral(self, position: int, kind: str) -> tuple[str, str]:
-        number = _neutral(self._steps[position].op, kind)
-        return self.code.vector(kind), self.code.constant(kind, number)
+        return self.code.vector(kind), self.code.constant(kind, self._neutral_number(position, kind))
+
+    def _neutral_number(self, position: int, kind: str) -> float:
+        """Number that changes no total: -0.0 where a sum is of one term, with -0.0 in the place of others."""
+        step, steps = self._steps[position], self._steps
+        term = steps[step.args[0]]
+        other = steps[term.args[2]] if step.op == "sum" and term.op == "select" else term
+        is_pick = other.op == "constant" and kind in FLOATS and str(other.value) == "-0.0"
+        return -0.0 if is_pick else _neutral(step.op, kind)
 
     def wide_kind(self, position: int) -> str:
         """Kind of a wide total."""
@@ -116,7 +123,7 @@ class Reductions:
     def only(self, mask: str, position: int, term: str) -> str:
         """A term, in the lanes that count."""
         kind = self._steps[position].kind
-        neutral = self.code.constant(kind, _neutral(self._steps[position].op, kind))
+        neutral = self.code.constant(kind, self._neutral_number(position, kind))
         return apply(self.code, "select", kind, [mask, term, neutral])
 
 
