@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from operad.config import settings
+from operad.errors import ConfigError
 from operad.files import cache
 
 _SAYS: Final = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
@@ -36,18 +37,22 @@ def keep(path: Path, found: tuple[str, str, str]) -> None:
 
 
 def file_of_processor() -> Path | None:
-    """The file of this processor and of this library; None where the system does not describe it."""
+    """The file of this processor and of this library; None where the system does not describe it.
+
+    Nor is there one where settings cannot be used: who asks about the processor is not told of these.
+    """
     spec = find_spec("llvmlite")
     try:
         library = Path((spec and spec.origin) or "").parent / "binding" / "libllvmlite.so"
         status = library.stat()
         with open("/proc/cpuinfo", "rb", buffering=0) as file:
             text = file.read(_BYTES).decode()
-    except (OSError, ValueError):
+        folder = settings().cache_dir / "processor"
+    except (OSError, ValueError, ConfigError):
         return None
     lines = text.partition("\n\n")[0].splitlines()
     said = [line for line in lines if line.partition(":")[0].strip() in _SAYS]
     if len(said) < len(_SAYS):
         return None
     about = (str(library), status.st_size, status.st_mtime_ns, os.uname().machine, *said)
-    return settings().cache_dir / "processor" / f"{hashlib.sha256(repr(about).encode()).hexdigest()}.json"
+    return folder / f"{hashlib.sha256(repr(about).encode()).hexdigest()}.json"
