@@ -18,6 +18,7 @@ from operad_sdk.declare.kept_answers import save_answers
 from operad_sdk.mapper import mapper
 from operad_sdk.vector import machine
 from operad_sdk.vector.compiled import CompiledForm
+from operad_sdk.vector.kept_processor import file_of_processor
 
 LOOPS = """
 from operad_sdk import loop
@@ -78,6 +79,12 @@ def by_answers() -> str:
     return str(form)
 
 
+def by_processor() -> machine.Machine:
+    """The processor in LLVM's words: `processor/*.json`."""
+    machine.host.cache_clear()
+    return machine.host()
+
+
 def by_loops(folder: Path) -> Callable[[], int]:
     """Functions that an author declares with `loop`, one of which calls another: `functions/*.nbc`."""
     file = folder / "some_loops.py"
@@ -112,6 +119,8 @@ def kinds(folder: Path) -> dict[str, Kind]:
     }
     if machine.reason_against() is None:
         found["kernel"] = Kind(by_kernel, by_kernel, [0.0, 2.0, 4.0, 6.0, 8.0])
+        if file_of_processor() is not None:
+            found["processor"] = Kind(by_processor, by_processor, machine.host())
     if loops.has_numba():
         loop = by_loops(folder)
         found["loop"] = Kind(loop, loop, 5)

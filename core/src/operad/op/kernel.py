@@ -66,12 +66,12 @@ class KernelCall:
         is_bare: Whether who asks knows the operator alone, and so gives a kernel no resources and no memory
             but what the operator declares.
         is_alone: Whether it is made by itself. What a graph computes may depend on no call before it.
-        verdicts: Kernels that were asked, and why each does not apply, by id.
+        memo: Kernels that were asked, and why each does not apply, by id, and what conditions share, by name.
     """
 
     __slots__ = (
-        "_known", "ctx", "in_shapes", "in_types", "is_alone", "is_bare", "is_train", "prop", "threads",
-        "verdicts",
+        "_known", "ctx", "in_shapes", "in_types", "is_alone", "is_bare", "is_train", "memo", "prop",
+        "threads",
     )  # fmt: skip
 
     def __init__(
@@ -94,7 +94,7 @@ class KernelCall:
         self.is_bare = is_bare
         self.is_alone = is_alone
         self._known: tuple[list[Any], dict[str, tuple[Any, Any]]] | None = None
-        self.verdicts: dict[int, tuple[Kernel, str | None]] = {}
+        self.memo: dict[Any, Any] = {}
 
     def has(self, name: str) -> bool:
         """Return whether there is an argument or an output of this name for these parameters.
@@ -235,9 +235,9 @@ class Kernel(NamedTuple):
 
     def rejection(self, call: KernelCall, part: str | None = None) -> str | None:
         """Why this kernel does not apply to a call, or to a part of it; None when it does."""
-        known = call.verdicts.get(id(self))
+        known: tuple[Kernel, str | None] | None = call.memo.get(id(self))
         if known is None:
-            known = call.verdicts[id(self)] = self, self._rejection(call)
+            known = call.memo[id(self)] = self, self._rejection(call)
         # Asked last: names of a kernel's function need not mean anything where it does not apply.
         if part is None or known[1] is not None:
             return known[1]
@@ -296,14 +296,12 @@ def ranked(call: KernelCall) -> list[Kernel]:
 
 
 def _in_order(call: KernelCall, kernels: list[Kernel]) -> list[Kernel]:
-    rivals = Counter([kernel.priority for kernel in kernels if kernel.rejection(call) is None])
-
-    def order(kernel: Kernel) -> tuple[float, float]:
-        # What applies nowhere need not be able to say what it costs, and what has no rival is not asked.
-        is_asked = rivals[kernel.priority] > 1 and kernel.rejection(call) is None
-        return -kernel.priority, kernel.estimate(call).us if is_asked else math.inf
-
-    return sorted(kernels, key=order)
+    applying = [kernel for kernel in kernels if kernel.rejection(call) is None]
+    rivals = Counter([kernel.priority for kernel in applying])
+    # What applies nowhere need not be able to say what it costs, and what has no rival is not asked.
+    costs = {id(each): each.estimate(call).us for each in applying if rivals[each.priority] > 1}
+    order = [(-each.priority, costs.get(id(each), math.inf), i) for i, each in enumerate(kernels)]
+    return [kernels[i] for _, _, i in sorted(order)]
 
 
 def candidates(

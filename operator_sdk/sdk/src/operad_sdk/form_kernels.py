@@ -102,20 +102,26 @@ class _PaysInVectors:
 
     def __call__(self, call: KernelCall) -> bool | str:
         """True, or the reason why the kernel is not used."""
-        size = max(map(prod, call.in_shapes), default=0)
-        if size < ELEMENTS_FROM_SIZE:
-            if not all(map(is_known, call.out_shapes)):
-                return OF_GRAPH
-            size = max(size, *map(prod, call.out_shapes))
+        size: int | None = call.memo.get("size")
+        if size is None:
+            size = max(map(prod, call.in_shapes), default=0)
+            if size < ELEMENTS_FROM_SIZE:
+                if not all(map(is_known, call.out_shapes)):
+                    return OF_GRAPH
+                size = max(size, *map(prod, call.out_shapes))
+            call.memo["size"] = size
         if size < ROWS_FROM_SIZE:
             return f"{size} elements, vector code pays from {ROWS_FROM_SIZE}"
         if size < ELEMENTS_FROM_SIZE and not _surroundings().may_walk_rows(self._bound.function):
             return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
-        fixed = [name for name, declared in type(call.prop).params.items() if not declared.run_time]
-        values = tuple(getattr(call.prop, name) for name in fixed)
-        if call.is_alone and len(self._values) >= _MOST_VALUES and values not in self._values:
-            return f"its parameters had {_MOST_VALUES} values already, and each is compiled apart"
-        reason: str | None = _heavy().reason_for(self._parts, call, size, bool(self._bound.returned))
+        values: tuple[Any, ...] = ()
+        if call.is_alone:
+            fixed = [name for name, declared in type(call.prop).params.items() if not declared.run_time]
+            values = tuple([getattr(call.prop, name) for name in fixed])
+            if len(self._values) >= _MOST_VALUES and values not in self._values:
+                return f"its parameters had {_MOST_VALUES} values already, and each is compiled apart"
+        is_large, returned = size >= ELEMENTS_FROM_SIZE, bool(self._bound.returned)
+        reason: str | None = _heavy().reason_for(self._parts, call, is_large, returned)
         if reason is None and call.is_alone:
             self._values.add(values)
         return reason or True

@@ -124,7 +124,15 @@ class _Refusal:
             return "vector code computes in float32 and float64"
         is_double = np.dtype(np.float64) in call.in_types
         dtype = np.dtype(np.float64 if is_double else np.float32)
-        left, right, out, *_ = self._factors(*[_example(call, name, dtype) for name in self._names])
+        shapes: dict[str, Any] = call.memo.get("shapes") or _shapes(call)
+        # For an array one whose memory nobody touches.
+        given = [
+            np.empty(shapes[name], dtype) if name in shapes
+            else None if name in (call.prop.optional_inputs or ())
+            else getattr(call.prop, name)
+            for name in self._names
+        ]  # fmt: skip
+        left, right, out, *_ = self._factors(*given)
         rows = left.shape[-2]
         if 0 in (*left.shape, right.shape[-1]):
             return "there is nothing to compute"
@@ -138,14 +146,12 @@ class _Refusal:
         return reason_for_blas(rows, right)
 
 
-def _example(call: KernelCall, name: str, dtype: np.dtype[Any]) -> Any:
-    """A value for what a function of an operator names: for an array one whose memory nobody touches."""
-    known = [*call.prop.list_arguments(), *call.prop.list_outputs()]
-    if name not in known:
-        name = name.removesuffix("_grad")
-    if name in known:
-        return np.empty(call.shape(name), dtype)
-    return None if name in (call.prop.optional_inputs or ()) else getattr(call.prop, name)
+def _shapes(call: KernelCall) -> dict[str, Any]:
+    """Shapes of arrays and their gradients, by what functions call them; found once for all kernels."""
+    names = [*call.prop.list_arguments(), *call.prop.list_outputs()]
+    own = dict(zip(names, (*call.in_shapes, *call.out_shapes), strict=True))
+    found = call.memo["shapes"] = {f"{name}_grad": shape for name, shape in own.items()} | own
+    return found
 
 
 def _kernel(

@@ -70,6 +70,17 @@ def test_a_decision_does_not_depend_on_what_was_asked_before():
     assert all(verdicts([n]) == {n: right[n]} for n in alone)
 
 
+def test_a_class_of_sizes_is_asked_about_once():
+    require_vector_code()
+    op = unary("classes_asked_once", accepts="floating")(lambda data: np.tanh(data) + data.sum(1)[:, None])
+    when = op().derived_kernels()[0].when
+    count = []
+    for rows in (65, 70, 80, 257, 300, 320):  # of fewer and of more than 16,384 elements
+        when(KernelCall(op(), cpu(), [(rows, 64)], [SINGLE]))
+        count.append(len(op._forms["decided"]))
+    assert count == [1, 1, 1, 2, 2, 2]
+
+
 @operator("classes_of_odd_rows")
 class OddRows(OperatorProperty):
     """A product of rows, of which those of an odd number are looked at."""

@@ -16,6 +16,7 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector import CompiledForm, NoVectorCodeError, machine
 from operad_sdk.vector.accesses import Pattern
+from operad_sdk.vector.kept_processor import file_of_processor
 from operad_sdk.vector.kernel_text import KernelText
 from operad_sdk.vector.machine import Machine, object_code
 from operator_sdk.sdk.tests.vector.processors import OTHERS, run_for
@@ -36,6 +37,11 @@ y = np.empty_like(x)
 CompiledForm(b.finish(b.apply("tanh", 0)), x.dtype)([x], [y])
 assert abs(y - np.tanh(x)).max() < 1e-6
 print(machine.statistics.compiled, machine.statistics.loaded)
+"""
+ASKED = """
+import sys
+from operad_sdk.vector import machine
+print(machine.host(), "llvmlite" in sys.modules)
 """
 
 
@@ -165,3 +171,21 @@ def test_its_own_setting_leaves_vector_code_out_and_that_of_mappers_does_not(mon
     finally:
         monkeypatch.undo()
         config.reload()
+
+
+@pytest.mark.more
+def test_a_process_knows_the_processor_that_another_one_has_asked_llvm_about(tmp_path):
+    if file_of_processor() is None:
+        pytest.skip("only Linux on x86 says which processor it is")
+
+    def asked(**more):
+        env = {**os.environ, "OPERAD_CACHE_DIR": str(tmp_path), **more}
+        done = subprocess.run(
+            [sys.executable, "-c", ASKED], env=env, capture_output=True, text=True, check=True
+        )
+        return done.stdout.rsplit(maxsplit=1)
+
+    first, second, misspelt = asked(), asked(), asked(OPERAD_MISSPELT="1")
+    assert first == [str(machine.host()), "True"]
+    assert second == [first[0], "False"]
+    assert misspelt == first

@@ -28,8 +28,6 @@ def freely(values: Values, facts: Facts) -> Outcome | None:
     """
     steps = range(values.end)
     forced = values.forced
-    if values.kept_bytes < WORTH_BYTES and not forced:
-        return None
     budget = FREE_SHARE * estimated(facts["costs"]).us
     cheap = {step for step in steps if values.microseconds(step) <= budget and not values.is_product(step)}
     rules = Rules(values, cheap | forced, is_careful=True)

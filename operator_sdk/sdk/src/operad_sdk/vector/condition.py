@@ -23,7 +23,12 @@ class InVectorCode:
 
     def __call__(self, call: KernelCall) -> bool | str:
         """True, or the reason why the kernel is not used."""
-        return self._refusal(call, False) or reason_against() or True
+        reason = self._refusal(call, False)
+        if reason is None:
+            if "vector" not in call.memo:
+                call.memo["vector"] = reason_against()
+            reason = call.memo["vector"]
+        return reason or True
 
     def regardless_of_size(self, call: KernelCall) -> bool | str:
         """Same condition as if every call were large enough: checks try kernels on small arrays."""

@@ -65,6 +65,7 @@ _OF_PICKS: Final = frozenset(
     ]
 )  # fmt: skip
 """Instructions of a row's element by its label, for which a kernel reads the row and NumPy the element."""
+_NOTHING: Final = "there is nothing to compute"
 _MOST_DECIDED: Final = 4096
 """Decisions of one operator that are kept."""
 _LOOPS_OF_US: Final = 2000.0
@@ -74,14 +75,29 @@ _OF_TWO_THREADS: Final = 1.4
 
 
 def reason_for(
-    parts: Sequence[str], call: KernelCall, size: int | None = None, returned: bool = False
+    parts: Sequence[str], call: KernelCall, is_large: bool | None = None, returned: bool = False
 ) -> str | None:
     """Reason why forms do not compute some parts of a call; None if they do.
 
     Args:
-        size: Elements of the largest array; None: whether NumPy is faster is not asked.
+        is_large: Whether the largest array has enough elements for functions of elements; None: whether NumPy
+            is faster is not asked.
         returned: Whether the author's function returns what it computes.
     """
+    if "reason" not in call.memo:
+        call.memo["reason"] = _reason_for_call(call)
+    if (reason := call.memo["reason"]) is not None:
+        return reason  # type: ignore[no-any-return]
+    if not parts:
+        return _NOTHING
+    if is_large is None:
+        return _decided(parts, call, is_large, returned)
+    # Of the size no more than this, so that a class has one answer.
+    return _of_class(_decided, parts, call, is_large, returned)
+
+
+def _reason_for_call(call: KernelCall) -> str | None:
+    """Reason why forms compute no part of a call."""
     types = dict.fromkeys(dtype for dtype in call.in_types if dtype.kind == "f")
     if tuple(types) not in _TYPES:
         return "vector code computes in float32 and float64, and float16 in float32"
@@ -89,19 +105,19 @@ def reason_for(
         return reason
     if not all(map(is_known, call.out_shapes)):
         return OF_GRAPH
-    if not parts or not all(map(prod, (*call.in_shapes, *call.out_shapes))):
-        return "there is nothing to compute"
-    if size is None:
-        return _decided(parts, call, size, returned)
-    return _of_class(_decided, parts, call, min(size, ELEMENTS_FROM_SIZE), returned)
+    return None if all(map(prod, (*call.in_shapes, *call.out_shapes))) else _NOTHING
 
 
 def _of_class(ask: Callable[..., R], parts: Sequence[str], call: KernelCall, *args: Any) -> R:
     """Answer about some parts for the class of a call's sizes, asked once while constants are the same."""
     prop, now = call.prop, (settings(), rates())
-    shapes = of_class(prop, call.in_shapes)
-    about = (*prop.get_params().items(), prop.epoch, prop.traced_modes, call.ctx, call.is_train, call.threads)
-    key = (ask, parts, *about, *shapes, *call.in_types, *args)
+    if "class" not in call.memo:
+        params = (*prop.get_params().items(), prop.traced_modes)
+        shapes = of_class(prop, call.in_shapes)
+        about = (*params, prop.epoch, call.ctx, call.is_train, call.threads, *shapes, *call.in_types)
+        call.memo["class"] = params, shapes, about
+    params, shapes, about = call.memo["class"]
+    key = (ask, parts, *args, about)
     known: dict[Any, tuple[Any, R]] = prop._forms.setdefault("decided", {})
     before = known.get(key)
     if before is None or before[0] != now:
@@ -109,22 +125,21 @@ def _of_class(ask: Callable[..., R], parts: Sequence[str], call: KernelCall, *ar
             known.clear()
         stands = KernelCall(prop, call.ctx, shapes, call.in_types, call.is_train, call.threads)
         own = (*map(str, (call.ctx, vars(now[0]), now[1], MODE.read(), host())), call.is_train, call.threads)
-        question = (ask.__name__, *parts, *prop.get_params().items(), prop.traced_modes, *own, *shapes)
-        found = kept_answer(prop, (*question, *call.in_types, *args), partial(ask, parts, stands, *args))
-        before = known[key] = now, found
+        question = (ask.__name__, *parts, *params, *own, *shapes, *call.in_types, *args)
+        before = known[key] = now, kept_answer(prop, question, partial(ask, parts, stands, *args))
     return before[1]
 
 
-def _decided(parts: Sequence[str], call: KernelCall, size: int | None, returned: bool) -> str | None:
+def _decided(parts: Sequence[str], call: KernelCall, is_large: bool | None, returned: bool) -> str | None:
     """The same for shapes that stand for a class, of a call that has something to compute."""
     found = _forms_or_program(parts, call)
     if not isinstance(found, str):
-        return _reason_against_forms(found, call, size, returned)
+        return _reason_against_forms(found, call, is_large, returned)
     if call.prop.params.run_time:  # with the line, as the form for one value may be another one
         return found.explained() if isinstance(found, NoForm) else found
-    if size is not None and size < ELEMENTS_FROM_SIZE:
-        return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {found}"
-    against: str | None = _programs().reason_against(parts, call, always=size is None)
+    if is_large is False:
+        return f"a program pays from {ELEMENTS_FROM_SIZE} elements; {found}"
+    against: str | None = _programs().reason_against(parts, call, always=is_large is None)
     # Where a program is not worth it, the line that stops a form is what would help.
     return against if against is None or isinstance(against, NoForm) else found
 
@@ -148,14 +163,14 @@ def _forms_or_program(parts: Sequence[str], call: KernelCall) -> list[CallForms]
 
 
 def _reason_against_forms(
-    found: Sequence[CallForms], call: KernelCall, size: int | None, returned: bool
+    found: Sequence[CallForms], call: KernelCall, is_large: bool | None, returned: bool
 ) -> str | None:
     """Reason why the kernels of forms, which all parts have, are not worth it in any mode."""
-    if size is None:
+    if is_large is None:
         return None
     walks_rows = not set().union(*(one.operations for one in found)).isdisjoint((*REDUCTIONS, "position"))
-    if size < ELEMENTS_FROM_SIZE and not walks_rows:
-        return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
+    if not (is_large or walks_rows):
+        return f"vector code pays from {ELEMENTS_FROM_SIZE} elements where nothing is reduced"
     reasons = [_reason_against_form(one, call, returned) for one in found]
     return reasons[0] if all(reasons) else None
 

@@ -21,6 +21,7 @@ from operad.first_use import first_use, import_module
 from operad.locks import new_lock
 from operad_sdk import cached_code
 from operad_sdk.once import Once
+from operad_sdk.vector.kept_processor import file_of_processor, keep, kept
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.settings import MODE
 from operad_sdk.vector.writer import NAME
@@ -110,17 +111,21 @@ def host() -> Machine:
 
 
 def _asked() -> Machine:
+    path = file_of_processor()
+    if path is not None and (known := kept(path)) is not None:
+        return Machine(*known)
     # LLVM's lock is held meanwhile. A fork waits for what runs by `first_use`; its child finds it free.
     llvm = _llvm()
-    return Machine(
-        llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    )
+    found = llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    if path is not None:
+        keep(path, found)
+    return Machine(*found)
 
 
 def reason_against() -> str | None:
     """Reason why there is no vector code in this process, whatever the kernel; None if there is.
 
-    Asked without importing llvmlite, but for the first time where it is installed.
+    Asked without importing llvmlite, but for the first time on a processor where it is installed.
     """
     return "OPERAD_VECTOR is off" if MODE.read() == "off" else _reason_of_host()
 

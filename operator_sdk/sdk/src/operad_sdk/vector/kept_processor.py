@@ -1,0 +1,58 @@
+"""The processor in LLVM's words, kept on disk: to ask LLVM takes 20 ms of imports, which no bind needs.
+
+A file's name is the digest of what Linux says of an x86 processor and of LLVM's library. Elsewhere each
+process asks LLVM.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from operad.config import settings
+from operad.errors import ConfigError
+from operad.files import cache
+
+_SAYS: Final = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
+_BYTES: Final = 1 << 14
+"""More than the lines of the first processor have."""
+
+
+def kept(path: Path) -> tuple[str, str, str] | None:
+    """Triple, model and features that a file has; None, if there is none of use."""
+    with suppress(ValueError, TypeError):  # also where it is of another release
+        triple, cpu, features = map(str, json.loads(cache.load(path) or b""))
+        return triple, cpu, features
+    return None
+
+
+def keep(path: Path, found: tuple[str, str, str]) -> None:
+    """Write them, if that can be done."""
+    cache.save(path, json.dumps(found).encode())
+
+
+def file_of_processor() -> Path | None:
+    """The file of this processor and of this library; None where the system does not describe it.
+
+    Nor is there one where settings cannot be used: who asks about the processor is not told of these.
+    """
+    spec = find_spec("llvmlite")
+    try:
+        library = Path((spec and spec.origin) or "").parent / "binding" / "libllvmlite.so"
+        status = library.stat()
+        with open("/proc/cpuinfo", "rb", buffering=0) as file:
+            text = file.read(_BYTES).decode()
+        folder = settings().cache_dir / "processor"
+    except (OSError, ValueError, ConfigError):
+        return None
+    lines = text.partition("\n\n")[0].splitlines()
+    said = [line for line in lines if line.partition(":")[0].strip() in _SAYS]
+    if len(said) < len(_SAYS):
+        return None
+    about = (str(library), status.st_size, status.st_mtime_ns, os.uname().machine, *said)
+    return folder / f"{hashlib.sha256(repr(about).encode()).hexdigest()}.json"
