@@ -262,9 +262,31 @@ def test_a_program_of_long_operations_with_small_ones_between_runs_ahead(stepped
             stepped.push_sync(nothing, CTX, (), (var,))
         if number % 5 == 4:
             stepped.runner.step()
-    assert len(stepped.waits) == 3
+    assert len(stepped.waits) == 2
     assert stepped.now_s <= 20 * 2 * 50e-6
     assert stepped._queue.pending == 36
+
+
+def test_each_wait_in_vain_doubles_what_the_next_must_earn(stepped: SteppedEngine) -> None:
+    """No more than the longest wait; and until one is not in vain, which leaves what it has not used."""
+    var = stepped.new_variable()
+
+    def earned(num_done: int) -> int:
+        """Operations until a small function waits, for as many of them as it says."""
+        count, before = 0, len(stepped.waits)
+        while len(stepped.waits) == before:
+            stepped.push_sync(nothing, CTX, (), (var,))
+            stepped.num_done_in_a_wait = num_done
+            run_soon(stepped, var)
+            if len(stepped.waits) == before:
+                stepped.runner.step()
+            count += 1
+        while stepped._queue.pending:
+            stepped.runner.step()
+        return count
+
+    found = [earned(num_done) for num_done in (0, 0, 0, 0, 0, 0, 0, 1, 0)]
+    assert found == [10, 20, 40, 80, 160, 320, 400, 400, 1]
 
 
 @pytest.mark.parametrize("inside", [OPERATION, NESTED, STEP])

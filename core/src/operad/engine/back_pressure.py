@@ -11,12 +11,15 @@ takes some 30 us longer (its block, memory that is not recycled yet, two threads
 interpreter's lock), and the queue never runs dry. A thread that waits loses nothing that it could compute:
 what it calls next mostly needs the result. What it loses is the time in which it would have pushed something
 independent, or done something else, so waits are earned: by each operation `_EARNED_S`, which is about what
-queueing it would have cost. So a program of long operations with a few small ones between runs ahead as
-before, and one of small operations waits for the long one among them and then goes on in its own thread.
+queueing it would have cost. After each wait in vain twice as much must be earned: what is pending is longer,
+and workers begin meanwhile what the thread would run itself once it waits for all. So a program of long
+operations with a few small ones between runs ahead as before, and one of small operations waits for the long
+one among them and then goes on in its own thread.
 
 The dispatcher keeps how many blocks had finished when a push (`open_at`) or a small function (`vain_at`)
-waited in vain, or -1; `waited_at`, the queue's `seq` less the operations that have earned a wait; and
-`waiting_inside`, operations that wait for what they do not hold, which changes by single atomic steps.
+waited in vain, or -1; `num_vain`, how many small ones have since one that had not; `waited_at`, the queue's
+`seq` less the operations that have earned a wait; and `waiting_inside`, operations that wait for what they do
+not hold, which changes by single atomic steps.
 
 Refused: running what is ready in the thread that pushes. It may hold a lock of the program that the operation
 asks for, and independent operations, which it has yet to push, would wait for each other.
@@ -93,7 +96,8 @@ def wait_for_small(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_va
     """
     queue, finished = dispatcher.queue, dispatcher.num_finished
     earned_s = min(_EARNED_S * (queue.seq - dispatcher.waited_at), _LONGEST_S)
-    if earned_s < _SHORTEST_S or dispatcher.vain_at == finished or not dispatcher.runner.is_threaded:
+    shortest_s = min(_SHORTEST_S * 2 ** min(dispatcher.num_vain, 8), _LONGEST_S)
+    if earned_s < shortest_s or dispatcher.vain_at == finished or not dispatcher.runner.is_threaded:
         return False
     if local.state.inside != OUTSIDE or QUIESCING in dispatcher.lock.blockers or is_interruption():
         return False
@@ -102,8 +106,7 @@ def wait_for_small(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_va
     end_s = perf_counter() + earned_s
     was_free = dispatcher.wait_until(is_free, earned_s)
     dispatcher.waited_at = queue.seq - int(max(0.0, end_s - perf_counter()) / _EARNED_S)
-    if not was_free:
-        dispatcher.vain_at = finished
+    dispatcher.vain_at, dispatcher.num_vain = (-1, 0) if was_free else (finished, dispatcher.num_vain + 1)
     return was_free
 
 

@@ -120,7 +120,7 @@ class Dispatcher:
         dropped: Runs of asynchronous blocks whose `on_complete` died; most of them are completed.
         pid: The process that it is in, which a fork changes; see `forking`.
         num_finished: Blocks that were taken back; claims are none.
-        open_at: It belongs to `back_pressure`, as `vain_at`, `waited_at` and `waiting_inside`.
+        open_at: It belongs to `back_pressure`, as `vain_at`, `num_vain`, `waited_at` and `waiting_inside`.
         profile_hook: See `Engine`.
         engine: The engine whose runner is in force; it belongs to `Engine`.
     """
@@ -144,7 +144,7 @@ class Dispatcher:
     def use(self, runner: Runner) -> None:
         """Have `runner` run the blocks from now on. Under the lock, with no block handed out."""
         runner.attach(self)
-        self.runner, self.waited_at, self.vain_at = runner, self.queue.seq, -1
+        self.runner, self.waited_at, self.vain_at, self.num_vain = runner, self.queue.seq, -1, 0
         self.lock.is_waited_for = not runner.is_threaded
         self.lock.has_after = True  # where it is not for good, that does no harm
 

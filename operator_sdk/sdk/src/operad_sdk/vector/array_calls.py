@@ -182,6 +182,8 @@ def bound_to(
     layout: TableLayout, arrays: Sequence[NDArray[Any]], sources: Sequence[int], offsets: Sequence[int]
 ) -> BoundKernel:
     """The kernel with arrays of which the layout's are parts; arguments as those of `strided_call`."""
+    if not any(offsets) and tuple(sources) == tuple(range(len(arrays))):
+        return BoundKernel(layout, arrays)  # each checked within its own bounds
     begins = [data_address(array) for array in arrays]
     addresses = [begins[source] + offset for source, offset in zip(sources, offsets, strict=True)]
     return BoundKernel(layout, arrays, addresses)
