@@ -54,17 +54,20 @@ class Layers:
     def _attention(self, data: Any, name: str, offset: Any) -> Any:
         """Each step and those before it; with `offset`, one step, and those in the cache."""
         f, size = self._f, self._size
-        split = f.reshape(self._linear(data, 3 * size.width, f"{name}_qkv"), shape=(0, 0, 3 * size.heads, -1))
-        parts = f.transpose(split, axes=(0, 2, 1, 3))  # (batch, parts and heads, steps, size)
-        query, key, value = f.split(parts, num_outputs=3, axis=1)
+        parts, heads = self._linear(data, 3 * size.width, f"{name}_qkv"), 3 * size.heads
         if offset is None:
+            split = f.transpose(f.reshape(parts, shape=(0, 0, heads, -1)), axes=(0, 2, 1, 3))
+            query, key, value = f.split(split, num_outputs=3, axis=1)  # (batch, heads, steps, size)
             query, key = f.rotary_embedding(query), f.rotary_embedding(key)
             seen = f.attention(query, key, value, causal=True, name=f"{name}_attention")
-        else:
+            joined = f.reshape(f.transpose(seen, axes=(0, 2, 1, 3)), shape=(0, 0, -1))
+        else:  # of one step nothing is transposed
+            split = f.reshape(parts, shape=(0, heads, 1, -1))
+            query, key, value = f.split(split, num_outputs=3, axis=1)
             query, key = (f.rotary_embedding(part, offset, use_offset=True) for part in (query, key))
             states = [self._of(f"{name}_attention_{state}") for state in ("keys", "values")]
             seen = f.cached_attention(query, key, value, offset, *states, max_length=size.steps)
-        joined = f.reshape(f.transpose(seen, axes=(0, 2, 1, 3)), shape=(0, 0, -1))
+            joined = f.reshape(seen, shape=(0, 1, -1))
         return self._linear(joined, size.width, f"{name}_projection")
 
     def _gated(self, data: Any, name: str) -> Any:
@@ -138,11 +141,12 @@ class Decoder:
         net = layers.logits(mx.sym.var("data"), mx.sym.var("offset"))
         self._bound = net.simple_bind(mx.cpu(), grad_req="null", data=(1, 1), offset=(1,))
         self._bound.copy_params_from(params)
+        self._data, self._offset = (self._bound.arg_dict[name] for name in ("data", "offset"))
 
     def scores(self, letter: int, place: int) -> Any:
         """Scores of the letter behind this one, which stands at `place`."""
-        given = {"data": mx.nd.array([[letter]]), "offset": mx.nd.array([place])}
-        return self._bound.forward(is_train=False, **given)[0].asnumpy().ravel()
+        self._data[:], self._offset[:] = letter, place
+        return self._bound.forward(is_train=False)[0].asnumpy().ravel()
 
     def write(self, prompt: list[int], count: int, temperature: float = 0.7) -> list[int]:
         """The prompt and `count` letters, each drawn by its probability."""

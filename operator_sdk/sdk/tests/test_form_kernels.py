@@ -20,7 +20,7 @@ from operad.operator import (
     choose_among,
 )
 from operad_sdk import OperatorProperty, gradient, operator
-from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, ROWS_FROM_SIZE
+from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, PASSES_FROM_SIZE
 from operator_sdk.sdk.tests.form_kernels import SINGLE, call_of, has_vectors, registered_for_tests
 
 CONTEXT = OpContext(od.cpu(), is_train=True)
@@ -274,7 +274,7 @@ def test_bits_do_not_depend_on_the_number_of_threads():
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("tanh", ELEMENTS_FROM_SIZE - 1), ("softmax", ROWS_FROM_SIZE - 1)]
+    ("name", "size"), [("tanh", ELEMENTS_FROM_SIZE - 1), ("softmax", PASSES_FROM_SIZE - 1)]
 )
 def test_calls_below_the_size_import_nothing_that_compiles(name, size):
     code = (

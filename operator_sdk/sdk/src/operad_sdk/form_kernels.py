@@ -25,14 +25,16 @@ if TYPE_CHECKING:
     from operad_sdk.declare.function import Bound
     from operad_sdk.declare.property import OperatorProperty
 
-ROWS_FROM_SIZE: Final = 256
-"""Elements from which a form that reduces rows is worth its compilation, 0.03 to 0.06 s where no process did
-it before: the author's function takes several passes over rows."""
+PASSES_FROM_SIZE: Final = 256
+"""Elements from which what takes several passes over arrays is worth its compilation, 0.03 to 0.06 s where no
+process did it before: forms that reduce rows, and what saves `SAVED_US`."""
 ELEMENTS_FROM_SIZE: Final = 1 << 14
 """The same for functions of elements, which may be one or two of NumPy's."""
+SAVED_US: Final = 1.5
+"""Estimated time of a small call whose saving is worth compilation."""
 _MOST_VALUES: Final = 16
-"""Values of an operator's parameters for which kernels are compiled: from there on it is taken for one whose
-numbers change from call to call."""
+"""Values of an operator's parameters for which kernels are compiled, and small shapes for which programs are
+traced: from there on it is taken for one whose numbers, or lengths, change from call to call."""
 OF_GRAPH: Final = "the shapes of its outputs follow from the graph"
 EXACT: Final = frozenset(
     [
@@ -99,6 +101,7 @@ class _PaysInVectors:
         self._parts = parts
         self._bound = bound
         self._values: set[tuple[Any, ...]] = set()
+        self._shapes: set[tuple[Shape, ...]] = set()
 
     def __call__(self, call: KernelCall) -> bool | str:
         """True, or the reason why the kernel is not used."""
@@ -110,10 +113,10 @@ class _PaysInVectors:
                     return OF_GRAPH
                 size = max(size, *map(prod, call.out_shapes))
             call.memo["size"] = size
-        if size < ROWS_FROM_SIZE:
-            return f"{size} elements, vector code pays from {ROWS_FROM_SIZE}"
-        if size < ELEMENTS_FROM_SIZE and not _surroundings().may_walk_rows(self._bound.function):
-            return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
+        if size < PASSES_FROM_SIZE:
+            return f"{size} elements, vector code pays from {PASSES_FROM_SIZE}"
+        if size < ELEMENTS_FROM_SIZE and not _surroundings().takes_passes(self._bound.function):
+            return f"{size} elements, of one pass vector code pays from {ELEMENTS_FROM_SIZE}"
         values: tuple[Any, ...] = ()
         if call.is_alone:
             fixed = [name for name, declared in type(call.prop).params.items() if not declared.run_time]
@@ -124,6 +127,11 @@ class _PaysInVectors:
         reason: str | None = _heavy().reason_for(self._parts, call, is_large, returned)
         if reason is None and call.is_alone:
             self._values.add(values)
+            if not is_large and _heavy().is_program(self._parts, call):
+                shapes = tuple(call.in_shapes)
+                if len(self._shapes) >= _MOST_VALUES and shapes not in self._shapes:
+                    return f"{_MOST_VALUES} small shapes have programs already, and each is traced apart"
+                self._shapes.add(shapes)
         return reason or True
 
     def regardless_of_size(self, call: KernelCall) -> bool | str:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from operad_sdk.declare import surroundings
-from operad_sdk.declare.surroundings import may_walk_rows, reason_against_tracing
+from operad_sdk.declare.surroundings import may_be_kernels, reason_against_tracing, takes_passes
 
 SLOPE = 0.25
 SLOPES = MappingProxyType({"steep": 2.0})
@@ -147,20 +147,35 @@ def test_what_stays_is_traced(function):
     assert reason_against_tracing(function) is None
 
 
-def test_functions_that_reduce_are_told_from_functions_of_elements():
+def test_functions_that_reduce_or_do_much_are_told_from_functions_of_one_pass():
     def of_rows(x):
         return x - mean(x)
 
     def mean(x):
         return x.mean(-1, keepdims=True)
 
-    assert may_walk_rows(of_rows)
-    assert not may_walk_rows(by_constants)
+    def of_elements(x):
+        return slope(x) * x
+
+    def slope(x):
+        return np.exp(-x) + 1
+
+    assert takes_passes(of_rows)
+    assert takes_passes(of_elements)
+    assert not takes_passes(slope)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: x @ x.T, lambda x: np.sort(x) + 1, lambda x: sum(row for row in x)]
+)
+def test_products_orders_and_loops_are_no_kernels(function):
+    assert not may_be_kernels(function)
+    assert may_be_kernels(lambda x: np.concatenate([np.exp(x[1:]), x.sum(0)]))
 
 
 def test_functions_that_look_up_an_element_of_each_row_count_along_rows():
-    assert may_walk_rows(lambda x, label: x[np.arange(len(x)), label])
-    assert may_walk_rows(lambda x, label: np.take_along_axis(x, label, -1))
+    assert takes_passes(lambda x, label: x[np.arange(len(x)), label])
+    assert takes_passes(lambda x, label: np.take_along_axis(x, label, -1))
 
 
 def test_code_is_disassembled_once_and_what_it_reads_is_looked_up_each_time(monkeypatch):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from operad.context import cpu
+from operad.op.template import filled
 from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, OpReq
 from operad_sdk import OperatorProperty, blocked_cumsum, gradient, operator, param
 from operad_sdk.differentiate import PROGRAM, Node, Traced, TraceError
@@ -180,6 +181,68 @@ def test_prefix_sums_are_a_program_where_the_author_wrote_numpys(op, is_taken, d
     if is_taken:
         found = forward(made(op, ["forward"], [data]), [data])
         np.testing.assert_allclose(found, np.cumsum(data, 1, np.float64), 1e-4, 1e-4)
+
+
+@operator("program_halves")
+class Halves(OperatorProperty):
+    """Halves of rows, each made of both; and the gradients."""
+
+    spec = "data:(N, 2*h), angle:(1) -> output:(N, 2*h)"
+    accepts = "floating"
+
+    def forward(data, angle):
+        first, second = np.split(data, 2, axis=1)
+        first, second = np.exp(-first * first), np.tanh(second) + 1
+        return np.concatenate([first * angle - second, second * angle + first], axis=1)
+
+    def data_grad(output_grad, data):
+        first, second = np.split(output_grad * np.tanh(data), 2, axis=1)
+        return np.concatenate([np.exp(-first) * second, np.exp(-second) - first * second], axis=1)
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_small_calls_that_kernels_compute_all_of_are_one_call_alone_and_in_graphs(part):
+    kernel, shapes = Halves().derived_kernels()[part], [(4, 64), (1,)]
+    for is_alone in (True, False):
+        assert kernel.when(KernelCall(Halves(), cpu(), shapes, [SINGLE] * 2, is_alone=is_alone)) is True
+    assert "pays from" in kernel.when(KernelCall(Halves(), cpu(), [(2, 64), (1,)], [SINGLE] * 2))
+
+
+def test_lengths_that_change_from_call_to_call_are_traced_a_few_times_and_in_graphs_always():
+    kernel = Halves().derived_kernels()[0]
+
+    def reasons(is_alone):
+        shapes = [[(rows, 64), (1,)] for rows in range(4, 24)]
+        return [
+            kernel.when(KernelCall(Halves(), cpu(), one, [SINGLE] * 2, is_alone=is_alone)) for one in shapes
+        ]
+
+    assert [reason is True for reason in reasons(True)] == [True] * 16 + [False] * 4
+    assert all(reason is True for reason in reasons(False))
+    assert kernel.when(KernelCall(Halves(), cpu(), [(4, 64), (1,)], [SINGLE] * 2, is_alone=True)) is True
+
+
+@pytest.mark.parametrize("how", [OpReq.WRITE, OpReq.ADD, "apart", "strided"])
+@pytest.mark.parametrize("part", ["forward", "data_grad"])
+def test_small_programs_write_where_results_are_wanted(part, how):
+    rng, adds = np.random.default_rng(1), how is OpReq.ADD
+    arrays = [rng.normal(size=(4, 64)).astype(SINGLE), np.array([0.3], SINGLE)]
+    head = rng.normal(size=(4, 64)).astype(SINGLE)
+    given = arrays if part == "forward" else [head, arrays[0]]
+    expected = getattr(Halves, part)(*given) + adds
+    run = made(Halves, (part,), arrays)
+    out = np.ones((4, 128), SINGLE)[:, :: 2 if how == "apart" else 1][:, :64]
+    if how == "strided":
+        arrays[0] = np.asfortranarray(arrays[0])
+    request = how if adds else OpReq.WRITE
+    if part == "forward":
+        templates = run.forward_templates(TRAINING, [request], 2, 0)
+        filled(templates, [*arrays, out])()
+    else:
+        templates = run.backward_templates(TRAINING, [request, OpReq.NULL], 1, 0)
+        filled(templates, [*arrays, None, head, out, None])()
+    assert adds or templates[0].function is run._quick
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(("rows", "is_program"), [(4, False), (400, True)])

@@ -57,6 +57,11 @@ def compared(function, monkeypatch, *, by_lot=False):
         for number, target in zip(some, targets, strict=True):
             assert made.specs[number] == (expected[number].shape, expected[number].dtype)
             np.testing.assert_array_equal(target, expected[number], str((function.seed, number)))
+    if (call := made.call()) is not None:
+        targets = [guarded(*spec) for spec in made.specs]
+        call(*arrays, *targets)
+        for target, one in zip(targets, expected, strict=True):
+            np.testing.assert_array_equal(target, one, str(function.seed))
     for array, before in zip(arrays, function.arrays(), strict=True):
         np.testing.assert_array_equal(array, before)
     return made.num_kernels
@@ -108,6 +113,36 @@ def test_a_program_computes_what_the_function_does(batch, drawn_seed, monkeypatc
         function = RandomFunction(drawn_seed * 1000 + batch * OF_A_BATCH + number)
         num_kernels += compared(function, monkeypatch, by_lot=number % 2 == 1)
     assert num_kernels
+
+
+def turned(x, offset):
+    angles = (np.arange(3) + offset)[:, None] * np.arange(1, 5)
+    first, second = x[..., :4] + angles, x[..., 4:] - angles
+    return [np.concatenate([first * 2 - second, np.abs(second) + first], axis=-1)]
+
+
+def in_other_orders(x, offset):
+    return [np.concatenate([np.abs(x[:, ::-1] + offset), x * 2]), x.transpose(2, 0, 1).max(axis=-1) * 2]
+
+
+@pytest.mark.parametrize("function", [turned, in_other_orders])
+def test_programs_of_kernels_alone_are_one_call(function, drawn_seed):
+    shapes, rng = [(2, 3, 8), (1,)], np.random.default_rng(drawn_seed)
+    made = traced(function, shapes, np.float32)
+    call = made.call()
+    for _ in range(3):
+        arrays = [guarded(shape, np.float32) for shape in shapes]
+        for array in arrays:
+            array[...] = rng.integers(-8, 9, array.shape)
+        targets = [guarded(*spec) for spec in made.specs]
+        call(*arrays, *targets)
+        for found, expected in zip(targets, function(*arrays), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("function", [lambda x: [np.sort(x)], lambda x: [x], lambda x: [np.round(x, 1) + x]])
+def test_other_steps_have_no_call(function):
+    assert traced(function, [(4, 5)], np.float32).call() is None
 
 
 def test_memory_is_given_back(monkeypatch):

@@ -9,7 +9,14 @@ import operad as od
 from core.tests.together import run_together
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm, array_calls, machine
-from operad_sdk.vector.array_calls import array_call, bound_to, call_text, strided_call
+from operad_sdk.vector.array_calls import (
+    CallPart,
+    array_call,
+    bound_to,
+    call_text,
+    chained_call,
+    strided_call,
+)
 from operad_sdk.vector.machine import object_code
 from operad_sdk.vector.settings import is_checked
 from operator_sdk.sdk.tests.vector.guarded import guarded
@@ -112,25 +119,37 @@ def test_much_scratch_memory_is_not_taken_from_the_stack():
     assert (array_call(layout, 1) is None) == (layout.scratch_bytes > 1 << 14)
 
 
-def test_threads_share_a_call():
-    form = scaled_sum(2)
-    layout = form.layout([np.zeros(64, "f")] * 3)
-    call = array_call(layout, 2)
-    wrong = []
+def two_sums(last=3):
+    """`x0 + 2 x1 + 2 * constant`, whose first sum lies in memory between two kernels."""
+    layout = scaled_sum(2).layout([np.zeros(64, "f")] * 3)
+    parts = [CallPart(layout, (0, 1, 4), (0, 0, 64)), CallPart(layout, (4, last, 2), (64, 0, 0))]
+    return chained_call(parts, 3, 2, constants=[np.full(64, 5, "f")], memory_bytes=320)
+
+
+@pytest.mark.parametrize("kernels", [1, 2])
+def test_threads_share_a_call(kernels):
+    one_sum = array_call(scaled_sum(2).layout([np.zeros(64, "f")] * 3), 2)
+    call, more, wrong = (one_sum, 0, []) if kernels == 1 else (two_sums(), 10, [])
 
     def work(number):
         one, other, out = np.full(64, number, "f"), np.full(64, 1, "f"), np.empty(64, "f")
         for _ in range(2000):
             call(one, other, out)
-            if (out != number + 2).any():
+            if (out != number + 2 + more).any():
                 wrong.append(number)
 
     run_together(work, range(4))
     assert not wrong
 
 
+@pytest.mark.skipif(is_checked(), reason="checked kernels are bound one by one")
+def test_a_source_that_is_none_of_the_arrays_is_refused():
+    with pytest.raises(IndexError):
+        two_sums(last=5)
+
+
 @pytest.mark.parametrize("at_end", [False, True])
-@pytest.mark.parametrize("program", ["sum", "scratch memory", "any number of columns"])
+@pytest.mark.parametrize("program", ["sum", "two kernels", "scratch memory", "any number of columns"])
 def test_a_call_reads_its_words_and_none_beside_them(program, at_end, monkeypatch):
     kept, x = array_calls._kept, np.arange(128, dtype="f").reshape(2, 64)
 
@@ -144,6 +163,10 @@ def test_a_call_reads_its_words_and_none_beside_them(program, at_end, monkeypatc
     y, expected = np.empty_like(x), 3 * x
     if program == "sum":
         strided_call(scaled_sum(2).layout([x, x, y]))(x, x, y)
+    elif program == "two kernels":
+        for row in range(2):
+            two_sums()(x[row], x[row], y[row])
+        y -= 10
     elif program == "scratch memory":
         builder = Builder("softmax", ["x"])
         powers = builder.apply("exp", builder.apply("subtract", 0, builder.over_axes("max", 0, (-1,))))
@@ -162,7 +185,7 @@ def test_a_call_reads_its_words_and_none_beside_them(program, at_end, monkeypatc
 @pytest.mark.skipif(is_checked(), reason="checked kernels are not called so")
 @pytest.mark.parametrize("other", OTHERS)
 def test_it_compiles_for_other_processors(other):
-    assert len(object_code(call_text((0, 1, 1, 2)), OTHERS[other])) > 300
+    assert len(object_code(call_text(3), OTHERS[other])) > 300
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "LayerNorm"])

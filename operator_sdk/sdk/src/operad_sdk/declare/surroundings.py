@@ -57,6 +57,16 @@ _OF_ROWS: Final = frozenset(
         "all",
     ]
 )
+_OPERATIONS: Final = frozenset(("BINARY_OP", "UNARY_NEGATIVE", "COMPARE_OP", "CALL"))
+_SOME: Final = 4
+"""Operations from which a function may save enough: a call of NumPy's takes some 0.4 us."""
+_NO_KERNELS: Final = frozenset(
+    [
+        "matmul", "dot", "einsum", "tensordot", "sort", "argsort", "partition", "argpartition", "cumsum",
+        "argmax",
+    ]
+)  # fmt: skip
+"""Functions of NumPy that no kernel of a form computes."""
 _CODE: Final = (types.FunctionType, types.MethodType, types.ModuleType, type, partial, np.ufunc, np.dtype)
 _PLAIN: Final = (
     bool, int, float, complex, str, bytes, slice, range, types.EllipsisType, np.generic, enum.Enum
@@ -77,10 +87,32 @@ def reason_against_tracing(function: Callable[..., Any]) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def may_walk_rows(function: Callable[..., Any]) -> bool:
-    """Return whether a function, or one that it names, names one that reduces rows or counts along them."""
-    codes = (code for one in _functions_behind(function) for code in _codes(one.__code__))
-    return any(not _OF_ROWS.isdisjoint(code.co_names) for code in codes)
+def takes_passes(function: Callable[..., Any]) -> bool:
+    """Return whether a function may go over arrays several times.
+
+    It, or one that it names, names one that reduces rows or counts along them, or there are some operations.
+    """
+    names = {name for code in _codes_behind(function) for name in code.co_names}
+    if not _OF_ROWS.isdisjoint(names):
+        return True
+    return sum(one.opname in _OPERATIONS for one in _instructions(function)) >= _SOME
+
+
+@lru_cache(maxsize=4096)
+def may_be_kernels(function: Callable[..., Any]) -> bool:
+    """Return whether kernels of forms may compute all of a function: it names no product, order or loop."""
+    return not any(
+        one.opname == "FOR_ITER" or one.argrepr == "@" or one.argval in _NO_KERNELS
+        for one in _instructions(function)
+    )
+
+
+def _codes_behind(function: Callable[..., Any]) -> Iterator[types.CodeType]:
+    return (code for one in _functions_behind(function) for code in _codes(one.__code__))
+
+
+def _instructions(function: Callable[..., Any]) -> Iterator[dis.Instruction]:
+    return (one for code in _codes_behind(function) for one in dis.get_instructions(code))
 
 
 def _functions_behind(function: Any) -> Iterator[types.FunctionType]:

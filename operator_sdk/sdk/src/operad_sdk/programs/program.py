@@ -15,6 +15,7 @@ from operad import storage
 from operad.context import cpu
 from operad.operator import OpContext, Shape
 from operad.storage import ALIGNMENT_BYTES
+from operad_sdk.addresses import data_address, span
 from operad_sdk.differentiate import Node
 from operad_sdk.differentiate.dispatch import each
 from operad_sdk.differentiate.indexing import is_basic
@@ -23,12 +24,14 @@ from operad_sdk.multiplication import multiply
 from operad_sdk.programs.clusters import Clusters
 from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot, Step
 from operad_sdk.sums import PREFIXES_IN_VECTORS, blocked_cumsum
+from operad_sdk.vector.array_calls import ArrayCall, CallPart, chained_call
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.cost_rule import Estimates
 from operad_sdk.vector.form_calls import PART_ELEMENTS, run_bound
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
 
+_ALONE: Final = OpContext(cpu(), is_train=False)
 _DOUBLE_BYTES: Final = 8
 _COPY_US: Final = 2.5e-5
 """Time of a byte that is copied."""
@@ -99,6 +102,12 @@ class Program:
         """Memory between the steps."""
         return self.whole.size_bytes
 
+    @property
+    def is_of_kernels(self) -> bool:
+        """Return whether kernels compute all results, where they are wanted."""
+        steps = [step for step in self.whole.steps if not (isinstance(step, CallStep) and step.is_view)]
+        return all(isinstance(step, KernelStep) for step in steps) and not self.whole.copied
+
     def explained(self) -> str:
         """The steps in words."""
         return ", ".join(filter(None, map(_word, self.whole.steps)))
@@ -118,27 +127,77 @@ class Program:
             targets: Where each goes; they share no memory with `arrays`, and lie in one piece each.
         """
         plan = self.plan(wanted)
-        slots: list[Any] = [*arrays, *[None] * (plan.num_slots - len(arrays))]
-        for slot, value in plan.constants:
-            slots[slot] = value
-        for number, slot, shape in plan.direct:
-            slots[slot] = targets[number].reshape(shape)
         handle = storage.get().alloc(plan.size_bytes, cpu()) if plan.size_bytes else None
         try:
-            if handle is not None:
-                for slot, begin, shape, dtype in plan.places:
-                    size = prod(shape) * dtype.itemsize
-                    slots[slot] = handle.buffer[begin : begin + size].view(dtype).reshape(shape)
-            for slot, whole, index in plan.parts:
-                slots[slot] = slots[whole][index]
+            slots = _slots(plan, arrays, targets, None if handle is None else handle.buffer)
             for step in plan.steps:
                 _run(step, op_ctx, slots)
             for number, slot in plan.copied:
                 targets[number][...] = slots[slot]
         finally:
+            slots = []  # views of what is given back
             if handle is not None:
-                del slots
                 storage.get().free(handle)
+
+    def call(self) -> ArrayCall | None:
+        """All results by one call of machine code, with contiguous inputs and then targets.
+
+        They share no memory; targets are written before all inputs are read. None where other steps than
+        kernels and views compute, or there can be no such call. Compiles the kernels.
+        """
+        plan, parts = self.whole, list[CallPart]()
+        inputs, targets = [[np.empty(*_spec(one)) for one in nodes] for nodes in (self.inputs, self.results)]
+        constants, memory = [value for _, value in plan.constants], np.empty(plan.size_bytes, np.uint8)
+        given = [*inputs, *targets, *constants, memory]
+        if not self.is_of_kernels or not all(isinstance(array, np.ndarray) for array in given):
+            return None
+        slots = _slots(plan, inputs, targets, memory)
+        for step in plan.steps:
+            if not isinstance(step, KernelStep):
+                _run(step, _ALONE, slots)
+                continue
+            own = [slots[number] for number in step.slots]
+            found = [_found(array, given) for array in own]
+            try:
+                layout = step.cluster.kernel.layout(own)
+            except NoVectorCodeError:  # of strides that were not foreseen
+                return None
+            if None in found:  # of a view that is a copy
+                return None
+            parts.append(CallPart(layout, *zip(*filter(None, found), strict=True)))
+        num_inputs, count = len(inputs), len(inputs) + len(targets)
+        return chained_call(parts, count, num_inputs, constants=constants, memory_bytes=plan.size_bytes)
+
+
+def _spec(node: Node) -> tuple[Shape, np.dtype[Any]]:
+    return node.value.shape, node.value.dtype
+
+
+def _found(array: NDArray[Any], given: Sequence[NDArray[Any]]) -> tuple[int, int] | None:
+    """The number of the array in which one lies, and where it begins there, in bytes."""
+    address = data_address(array)
+    for number, (whole, (begin, end)) in enumerate(zip(given, map(span, given), strict=True)):
+        if begin <= address < end:
+            return number, address - data_address(whole)
+    return None
+
+
+def _slots(
+    plan: Plan, arrays: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]], memory: NDArray[Any] | None
+) -> list[Any]:
+    """The arrays of a run before its steps, by slot."""
+    slots: list[Any] = [*arrays, *[None] * (plan.num_slots - len(arrays))]
+    for slot, value in plan.constants:
+        slots[slot] = value
+    for number, slot, shape in plan.direct:
+        slots[slot] = targets[number].reshape(shape)
+    if memory is not None:
+        for slot, begin, shape, dtype in plan.places:
+            size = prod(shape) * dtype.itemsize
+            slots[slot] = memory[begin : begin + size].view(dtype).reshape(shape)
+    for slot, whole, index in plan.parts:
+        slots[slot] = slots[whole][index]
+    return slots
 
 
 @contextmanager

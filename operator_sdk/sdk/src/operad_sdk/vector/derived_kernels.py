@@ -38,8 +38,9 @@ from operad_sdk.declare.binding import functions_of
 from operad_sdk.declare.kept_answers import kept_answer
 from operad_sdk.declare.scalar_form import MODES
 from operad_sdk.declare.size_classes import of_class
+from operad_sdk.declare.surroundings import may_be_kernels
 from operad_sdk.errors import NoForm
-from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
+from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH, SAVED_US
 from operad_sdk.vector.array_calls import ArrayCall
 from operad_sdk.vector.by_mode import ByMode
 from operad_sdk.vector.call_forms import CallForms, forms_of, in_both
@@ -138,8 +139,10 @@ def _decided(parts: Sequence[str], call: KernelCall, is_large: bool | None, retu
     if call.prop.params.run_time:  # with the line, as the form for one value may be another one
         return found.explained() if isinstance(found, NoForm) else found
     if is_large is False:
-        return f"a program pays from {ELEMENTS_FROM_SIZE} elements; {found}"
-    against: str | None = _programs().reason_against(parts, call, always=is_large is None)
+        functions = [bound.function for bound in functions_of(call.prop, parts)]
+        if not all(map(may_be_kernels, functions)):
+            return f"a program of more than kernels pays from {ELEMENTS_FROM_SIZE} elements; {found}"
+    against: str | None = _programs().reason_against(parts, call, is_large)
     # Where a program is not worth it, the line that stops a form is what would help.
     return against if against is None or isinstance(against, NoForm) else found
 
@@ -170,7 +173,9 @@ def _reason_against_forms(
         return None
     walks_rows = not set().union(*(one.operations for one in found)).isdisjoint((*REDUCTIONS, "position"))
     if not (is_large or walks_rows):
-        return f"vector code pays from {ELEMENTS_FROM_SIZE} elements where nothing is reduced"
+        saved_us = max(one.estimates(returned).saved_us for one in found)
+        if saved_us < SAVED_US:
+            return f"vector code saves {saved_us:.3g} us, and pays from {SAVED_US} on few elements, estimated"
     reasons = [_reason_against_form(one, call, returned) for one in found]
     return reasons[0] if all(reasons) else None
 
@@ -209,9 +214,14 @@ def _cost(parts: Sequence[str], call: KernelCall) -> Cost:
     return own if FORWARD in parts else own.plus(own)
 
 
+def is_program(parts: Sequence[str], call: KernelCall) -> bool:
+    """Return whether some parts have no form, so that a program computes them."""
+    return not _of_class(_have_forms, parts, call)
+
+
 def explained(parts: Sequence[str], call: KernelCall) -> str:
     """The steps of a program, in words; nothing where parts have forms."""
-    if _of_class(_have_forms, parts, call):
+    if not is_program(parts, call):
         return ""
     found: str = _programs().explained(parts, call)
     return found
@@ -219,7 +229,7 @@ def explained(parts: Sequence[str], call: KernelCall) -> str:
 
 def scratch_bytes_of(parts: Sequence[str], call: KernelCall) -> int:
     """Memory of a program between its steps; none where parts have forms."""
-    if _of_class(_have_forms, parts, call):
+    if not is_program(parts, call):
         return 0
     found: int = _programs().scratch_bytes_of(parts, call)
     return found
@@ -239,7 +249,7 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
     own: KernelFactory = type(about.prop).kernels[0].factory
     if about.prop.params.run_time and reason_for(parts, about) is not None:
         return own(*call)
-    if not _of_class(_have_forms, parts, about):
+    if is_program(parts, about):
         try:
             made: Operator = _programs().ProgramOperator(parts, *call)
         except TraceError:
