@@ -103,7 +103,7 @@ def reason_against(parts: Sequence[str], call: KernelCall, is_large: bool | None
     """Reason why programs do not compute some parts of a call.
 
     Args:
-        is_large: Whether an array has `ELEMENTS_FROM_SIZE` elements; None: nobody asks whether NumPy is faster.
+        is_large: Whether an array has `ELEMENTS_FROM_SIZE` elements; None: NumPy may be faster.
     """
     for is_train in _modes(call.prop, parts):
         found = program_of(call, parts, is_train, is_large is None)
