@@ -17,7 +17,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final, final
 
 import numpy as np
@@ -71,8 +71,8 @@ def array_call(
     sources: Sequence[int] = (),
     offsets: Sequence[int] = (),
     keeps_lock: bool = True,
-) -> ArrayCall | None:
-    """A function of the arrays that the layout was made for, which are contiguous; None if there can be none.
+) -> ArrayCall:
+    """A function of the arrays that the layout was made for, which are contiguous.
 
     It does not look at shapes and types, and neither whether arrays share memory. Arrays that are not
     contiguous are copied; nothing is ever compiled in a call, for it may hold the engine's lock.
@@ -83,35 +83,31 @@ def array_call(
         offsets: Bytes from the beginning of each array to where the layout's begins; none: 0.
         keeps_lock: Whether the interpreter's lock is kept meanwhile.
     """
-    if layout.scratch_bytes > _MOST_SCRATCH_BYTES or not is_possible():
-        return None
-    count = len(layout.positions)
+    count, size_bytes = len(layout.positions), layout.scratch_bytes
     sources, offsets = tuple(sources or range(count)), offsets or (0,) * count
+    compute = strided_call(layout, sources=sources, offsets=offsets, keeps_lock=keeps_lock)
 
-    def by_copies(*arrays: Any, compute: Callable[..., None]) -> None:
+    def by_copies(*arrays: Any) -> None:
         copies = [array if array.flags.c_contiguous else np.ascontiguousarray(array) for array in arrays]
         compute(*copies)
         for array, copy in zip(arrays[num_inputs:], copies[num_inputs:], strict=True):
             if copy is not array:
                 array[...] = copy
 
-    if is_checked():
-        return partial(by_copies, compute=strided_call(layout, sources=sources, offsets=offsets))
-    kept = _kept(layout, offsets)
-    native, address = _native(sources, keeps_lock), ctypes.addressof(kept)
-
-    def compute(*arrays: Any) -> None:
-        native(address, *map(id, arrays))
-
+    if not _is_possible():
+        return by_copies
+    kept, on_stack = _kept(layout, offsets), size_bytes <= _MOST_SCRATCH_BYTES
+    native, address = _native(sources, keeps_lock, on_stack), ctypes.addressof(kept)
     # As text, since a loop over few arrays takes as long as the call. The words live as long as the function.
     names = [f"a{i}" for i in range(max(sources) + 1)]
+    handed = [*names, *([] if on_stack else [f"memory({size_bytes})"])]
     text = f"""def call({", ".join(names)}, kept=kept):
     if {" and ".join(f"{name}.flags.c_contiguous" for name in names)}:
-        native(address, {", ".join(f"id({name})" for name in names)})
+        native(address, {", ".join(f"id({name})" for name in handed)})
     else:
-        by_copies({", ".join(names)}, compute=compute)"""
+        by_copies({", ".join(names)})"""
     call: ArrayCall = _defined(
-        text, "call", kept=kept, native=native, address=address, by_copies=by_copies, compute=compute
+        text, "call", kept=kept, native=native, address=address, by_copies=by_copies, memory=_thread_memory.of
     )
     return call
 

@@ -17,7 +17,7 @@ from operad.dtypes import DType
 from operad_optimizer.updates.in_vectors import DIVIDED_BYTES
 from operad_sdk import Array
 from operad_sdk.differentiate import BranchForm, BranchForms
-from operad_sdk.vector import compiled, divided_call, has_team, strided_call
+from operad_sdk.vector import compiled, divided_call, has_team
 
 
 @final
@@ -88,5 +88,4 @@ def _kernel(branch: BranchForm, size: int, dtype: DType) -> Callable[..., None]:
     within = range(0, count * dtype.itemsize, dtype.itemsize)
     offsets = [*[0] * len(read), *within, *[0] * len(written)]
     is_divided = has_team() and size * dtype.itemsize * (len(read) + len(written)) >= DIVIDED_BYTES
-    call = divided_call(layout, max(sources), size, is_divided, sources, offsets)
-    return call or strided_call(layout, sources=sources, offsets=offsets)
+    return divided_call(layout, max(sources), size, is_divided, sources, offsets)
