@@ -17,6 +17,7 @@ from typing import Any, Final, final
 from operad.first_use import cached_property, import_module
 from operad.operator import Cost, KernelCall
 from operad_sdk import OperatorProperty
+from operad_sdk.in_vector_code import InVectorCode
 
 _FROM_SIZE: Final = 1 << 9
 """Elements of all weights from which a kernel takes less time than NumPy's functions."""
@@ -73,42 +74,18 @@ def by_vectors(operator: type[OperatorProperty], function: Callable[..., object]
         passes = 2 * num_arrays - 3  # all are read but the output, and written but the weight and gradient
         size_bytes = float(passes * size * call.in_types[0].itemsize)
         found = Cost(_STEPS * num_arrays * size, size_bytes=size_bytes, beside_us=_CALL_US)
-        is_divided = size_bytes >= DIVIDED_BYTES and _vector().has_team()
+        is_divided = size_bytes >= DIVIDED_BYTES and import_module("operad_sdk.vector").has_team()
         return found._replace(pooled_us=found.work_us) if is_divided else found
 
+    def refusal(call: KernelCall, is_large: bool) -> str | None:
+        size, least = _size(call), _FROM_SIZE_OF_FEW if num_arrays <= _FEW_ARRAYS else _FROM_SIZE
+        return None if is_large or size >= least else f"{size} elements, vector code pays from {least}"
+
     operator.kernel(
-        "forward", device="cpu", priority=1, when=_Pays(num_arrays), name="in_vectors", cost=cost
+        "forward", device="cpu", priority=1, when=InVectorCode(refusal), name="in_vectors", cost=cost
     )(function)
-
-
-def _vector() -> Any:
-    return import_module("operad_sdk.vector")
 
 
 def _size(call: KernelCall) -> int:
     """Number of elements of all weights, of which each has a gradient; what else is given is small."""
     return sum(map(prod, call.in_shapes)) // 2
-
-
-@final
-class _Pays:
-    """Condition: there is vector code, and enough to move."""
-
-    def __init__(self, num_arrays: int) -> None:
-        self._from_size = _FROM_SIZE_OF_FEW if num_arrays <= _FEW_ARRAYS else _FROM_SIZE
-
-    def __call__(self, call: KernelCall) -> bool | str:
-        """True, or the reason why the kernel is not used."""
-        size = _size(call)
-        if size < self._from_size:
-            return f"{size} elements, vector code pays from {self._from_size}"
-        return self.regardless_of_size(call)
-
-    def regardless_of_size(self, call: KernelCall) -> bool | str:
-        """Same condition as if every call were large enough: checks try kernels on small arrays."""
-        return _vector().reason_against() or True
-
-    @property
-    def is_possible(self) -> bool:
-        """True if the kernel can be used at all in this environment."""
-        return _vector().reason_against() is None
