@@ -1,8 +1,10 @@
 """Kernels that move weights by rules in vector code: one pass over memory, where NumPy takes several.
 
 They compute what a rule computes, step by step and with every rounding, so their bits are those of NumPy, in
-any number of parts: which of the two moves a weight changes nothing. What writes and compiles code is
-imported with the first operator that has such a kernel (`vector_steps`).
+any number of parts: which of the two moves a weight changes nothing. The kernel of a rule is that of its
+scalar form, which is found by tracing the rule itself: one form for each way through its branches. Numbers
+that change from call to call are inputs of one element, which stand in one small array. What traces and
+compiles is imported with the first call that is large enough.
 
 Mixed forms have none: NumPy's conversions from and to half precision take nine tenths of their time.
 """
@@ -14,9 +16,11 @@ from collections.abc import Callable
 from math import prod
 from typing import Any, Final, final
 
+import numpy as np
+
 from operad.first_use import cached_property, import_module
 from operad.operator import Cost, KernelCall
-from operad_sdk import OperatorProperty
+from operad_sdk import Array, OperatorProperty
 from operad_sdk.in_vector_code import InVectorCode
 
 _FROM_SIZE: Final = 1 << 9
@@ -48,17 +52,54 @@ class VectorRule:
     def __init__(self, rule: Callable[..., None], num_arrays: int, num_shared: int) -> None:
         self.__signature__ = inspect.signature(rule)
         self.__module__, self.__doc__ = rule.__module__, rule.__doc__
-        self._given = (rule, num_arrays, num_shared)
+        self._rule, self._num_arrays, self._num_shared = rule, num_arrays, num_shared
+        self._kernels: dict[tuple[int, int, str], Callable[..., None]] = {}
 
     @cached_property
-    def steps(self) -> Callable[..., None]:
-        """The function that is called."""
-        made: Callable[..., None] = import_module("operad_optimizer.updates.vector_steps").Steps(*self._given)
-        return made
+    def _forms(self) -> Any:
+        """A form for each way through the rule's branches."""
+        names = list(self.__signature__.parameters)
+        forms = import_module("operad_sdk.differentiate").BranchForms
+        return forms(self._rule, names[: self._num_arrays], names[self._num_arrays :])
 
     def __call__(self, *values: Any) -> None:
         """Move the weight."""
-        self.steps(*values)
+        arrays, numbers = values[: self._num_arrays], values[self._num_arrays :]
+        if not _is_simple(*arrays):
+            self._rule(*values)
+            return
+        if self._num_shared:
+            # Numbers of NumPy have `item`, as the arrays.
+            shared = [array.flat[0] for array in numbers[: self._num_shared]]
+            numbers = (*shared, *numbers[self._num_shared :])
+        form, given = self._forms(*numbers)
+        weight = arrays[0]
+        dtype = weight.dtype
+        key = (form.number, weight.size, dtype.char)
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            make = import_module("operad_optimizer.updates.vector_steps").kernel
+            kernel = self._kernels[key] = make(form, weight.size, dtype)
+        if given:
+            kernel(*arrays, np.array(given, dtype))
+        else:
+            kernel(*arrays)
+
+
+def _is_simple(weight: Array, grad: Array, *rest: Array) -> bool:
+    """Return whether there is something to move, and it lies as machine code expects it."""
+    *states, out = rest
+    if not (weight.size and weight.flags.c_contiguous and grad.flags.c_contiguous):
+        return False
+    others = [weight, grad]
+    for array in states if out is weight else rest:
+        if not array.flags.c_contiguous:
+            return False
+        for other in others:
+            if np.may_share_memory(array, other):
+                return False
+        others.append(array)
+    return True
 
 
 def by_vectors(operator: type[OperatorProperty], function: Callable[..., object], num_arrays: int) -> None:
