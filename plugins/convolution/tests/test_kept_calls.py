@@ -7,9 +7,8 @@ import weakref
 import numpy as np
 import pytest
 
-import operad as od
-from operad_sdk.vector import kept_calls
-from operad_sdk.vector.kept_calls import KeptCalls
+from operad_convolution.direct import kept_calls
+from operad_convolution.direct.kept_calls import KeptCalls
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
@@ -75,21 +74,3 @@ def test_no_more_calls_are_kept_than_a_bound_graph_has(kept):
     for array in arrays * 2:
         kept.bound("forward", [array], lambda: [Bound()])
     assert len(kept._kept) <= kept_calls._MOST_KEPT
-
-
-@pytest.mark.more
-def test_a_graph_that_runs_again_sees_what_was_written_meanwhile():
-    net = od.sym.BatchNorm(od.sym.var("data"), fix_gamma=False, name="norm")
-    executor = net.simple_bind(data=(2, 3, 40, 40), grad_req="null")
-    rng = np.random.default_rng(0)
-    for _ in range(5):
-        for name, array in (executor.arg_dict | executor.aux_dict).items():
-            array[:] = 1 if "var" in name else rng.standard_normal(array.shape)
-        executor.forward(is_train=False)
-        arrays = {name: one.asnumpy() for name, one in (executor.arg_dict | executor.aux_dict).items()}
-        data, gamma, beta, mean = (
-            arrays[each] for each in ("data", "norm_gamma", "norm_beta", "norm_moving_mean")
-        )
-        gain, offset, middle = (each.reshape(-1, 1, 1) for each in (gamma, beta, mean))
-        expected = gain * (data - middle) / np.sqrt(1.001) + offset
-        np.testing.assert_allclose(executor.outputs[0].asnumpy(), expected, 1e-5, 1e-5)
