@@ -211,7 +211,7 @@ def test_states_and_what_is_written_may_lie_anywhere_in_a_call_with_values(shape
     weight, grad, mean = (np.array(one, order=order) for one in arrays)
     (kernel,) = AutoStepped(rate=1.0).derived_kernels()
     made = kernel.factory(AutoStepped(rate=1.0), od.cpu(), [shape] * 2, [SINGLE] * 2)
-    assert (made.direct is not None) == (shape == (40, 30))  # what is worth threads is divided
+    assert made.direct is not None
     for rate, out in ((0.1, np.empty_like(weight)), (0.5, weight)):
         expected = [one.copy() for one in (weight, grad, mean)]
         made.direct_with_values(weight, grad, out, mean, *made.run_time_values((rate,)))

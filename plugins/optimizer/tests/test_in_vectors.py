@@ -16,9 +16,8 @@ from core.tests.together import run_together
 from operad import registry
 from operad.operator import KernelCall, choose
 from operad_optimizer.updates.family import Blockwise
-from operad_optimizer.updates.in_vectors import DIVIDED_BYTES
+from operad_optimizer.updates.in_vectors import DIVIDED_BYTES, VectorRule
 from operad_optimizer.updates.several import Tensorwise
-from operad_optimizer.updates.vector_steps import Steps
 from operad_sdk.vector import form_calls
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
@@ -57,9 +56,9 @@ def test_every_rule_of_elements_has_a_kernel() -> None:
     assert all(isinstance(KERNELS[name], Tensorwise) for name in set(KERNELS) - set(RULES))
 
 
-def steps_of(name: str) -> Steps:
+def steps_of(name: str) -> VectorRule:
     forward = RULES[name]
-    return Steps(forward.rule, forward.num_arrays, len(forward.shared))
+    return VectorRule(forward.rule, forward.num_arrays, len(forward.shared))
 
 
 def number(rng: np.random.Generator, kind: type) -> Any:

@@ -60,10 +60,6 @@ def _covered(size: int, length: int) -> Array:
     return np.maximum(shared, 0) * (length / size)
 
 
-def _tent(distance: Array) -> Array:
-    return np.maximum(0, 1 - distance)
-
-
 def _cubic(distance: Array) -> Array:
     a = _CUBIC_SLOPE
     near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
@@ -71,13 +67,9 @@ def _cubic(distance: Array) -> Array:
     return np.where(distance <= 1, near, np.where(distance < 2, far, 0))
 
 
-def _lanczos(distance: Array) -> Array:
-    return np.where(distance < 4, np.sinc(distance) * np.sinc(distance / 4), 0)
-
-
 _KERNELS: Final[dict[int, tuple[int, Callable[[Array], Array]]]] = {
-    LINEAR: (1, _tent),
+    LINEAR: (1, lambda distance: np.maximum(0, 1 - distance)),
     CUBIC: (2, _cubic),
-    LANCZOS: (4, _lanczos),
+    LANCZOS: (4, lambda distance: np.where(distance < 4, np.sinc(distance) * np.sinc(distance / 4), 0)),
 }
 """Pixels on either side of a sample that count, and the weight by distance."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from operad.first_use import import_module
 from operad.operator import FORWARD, Kernel, KernelCall, Shape, is_known
+from operad_sdk.in_vector_code import reason_against
 
 if TYPE_CHECKING:
     from operad_sdk.declare.function import Bound
@@ -146,8 +147,7 @@ class _PaysInVectors:
     @property
     def is_possible(self) -> bool:
         """True if the kernel can be used at all in this environment."""
-        found: bool = import_module("operad_sdk.vector.machine").reason_against() is None
-        return found
+        return reason_against() is None
 
 
 def _surroundings() -> Any:

@@ -26,6 +26,7 @@ import numpy as np
 from operad.engine import run_single
 from operad.first_use import import_module
 from operad.operator import Array, OpContext
+from operad_sdk.in_vector_code import reason_against
 
 ADDED_IN_A_ROW: Final = 128
 """Additions in the operands' type that one result may have behind it, at most."""
@@ -118,7 +119,7 @@ def blocked_cumsum(
         own, turned = np.flip(x, axis), not is_backwards
         found = blocked_cumsum(own, axis, dtype=dtype, is_backwards=turned, op_ctx=op_ctx)
         return np.flip(found, axis)
-    if is_single and x.size >= PREFIXES_IN_VECTORS and _has_vectors():
+    if is_single and x.size >= PREFIXES_IN_VECTORS and reason_against() is None:
         is_target = out is not None and out.dtype == np.float32 and out.flags.c_contiguous
         found = out if is_target else np.empty(x.shape, np.float32)
         fill = import_module("operad_sdk.vector.prefixes").fill_prefixes
@@ -138,11 +139,6 @@ def blocked_cumsum(
         return found
     out[...] = found
     return out
-
-
-def _has_vectors() -> bool:
-    found: bool = import_module("operad_sdk.vector.machine").reason_against() is None
-    return found
 
 
 def _fill_prefixes(x: Array, axis: int, out: Array) -> None:

@@ -224,10 +224,6 @@ def _expanded(node: Any) -> Any:
     return node.call("broadcast_to", data, shape=wanted)
 
 
-def _bits_shifted(node: Any) -> Any:
-    return node.call(f"{node.attr('direction').lower()}_shift", node.sym(0), node.sym(1))
-
-
 IMPORTS: Final[Mapping[str, Rule]] = {
     **{kind: _arithmetic(name, kind) for name, kind in _SAME.items() if kind in _SCALARS},
     "Div": _divided,
@@ -239,6 +235,6 @@ IMPORTS: Final[Mapping[str, Rule]] = {
     **{kind: _predicate(f"broadcast_{name}") for name, kind in _COMPARED.items()},
     **{kind: _predicate(f"broadcast_logical_{kind.lower()}") for kind in ("And", "Or", "Xor")},
     "Expand": _expanded,
-    "BitShift": _bits_shifted,
+    "BitShift": lambda node: node.call(f"{node.attr('direction').lower()}_shift", node.sym(0), node.sym(1)),
     **{f"Bitwise{word}": f"bitwise_{word.lower()}" for word in ("And", "Or", "Xor")},
 }

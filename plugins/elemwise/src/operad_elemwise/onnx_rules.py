@@ -61,10 +61,6 @@ def _half_down(node: Any) -> Any:
     return node.add("Ceil", node.add("Sub", node.inputs[0], node.const(0.5)))
 
 
-def _cast(node: Any) -> Any:
-    return node.cast(node.inputs[0], node.out_dtypes[0])
-
-
 def _full(value: float) -> Callable[[Any], Any]:
     def rule(node: Any) -> Any:
         return node.add("Expand", node.const(value, node.out_dtypes[0]), node.add("Shape", node.inputs[0]))
@@ -145,7 +141,7 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(
         ("BlockGrad", "make_loss", "_identity_with_attr_like_rhs", "_contrib_gradientmultiplier"), _first
     ),
-    **dict.fromkeys(("Cast", "amp_cast"), _cast),
+    **dict.fromkeys(("Cast", "amp_cast"), lambda node: node.cast(node.inputs[0], node.out_dtypes[0])),
     **dict.fromkeys(("fix", "trunc"), _toward_zero),
     "_amp_scale_gradient": _first,
     "amp_multicast": _multicast,
@@ -225,20 +221,12 @@ def _typed(node: Any) -> Any:
     return node.call("Cast", node.sym(), dtype=node.dtype_named(node.attr("to")).name)
 
 
-def _typed_like(node: Any) -> Any:
-    return node.call("Cast", node.sym(), dtype=node.dtype(1).name)
-
-
 def _half_even(node: Any) -> Any:
     """Halves to even numbers: of `y = floor(x + 1/2)` 1 is taken where y is odd and x a half."""
     up = node.call("floor", node.call("_plus_scalar", node.sym(), scalar=0.5))
     is_half = node.call("_equal_scalar", node.call("elemwise_sub", up, node.sym()), scalar=0.5)
     odd = node.call("_mod_scalar", up, scalar=2)
     return node.call("elemwise_sub", up, node.call("elemwise_mul", is_half, odd))
-
-
-def _not(node: Any) -> Any:
-    return node.cast(node.call("logical_not", node.sym()), "bool")
 
 
 def _shrunk(node: Any) -> Any:
@@ -263,10 +251,6 @@ def _hard_swish(node: Any) -> Any:
     return node.call("elemwise_mul", node.sym(), gate)
 
 
-def _is_nan(node: Any) -> Any:
-    return node.cast(node.call("_not_equal", node.sym(), node.sym()), "bool")
-
-
 def _is_inf(node: Any) -> Any:
     data = node.sym()
     signs = [sign for sign, key in ((1, "detect_positive"), (-1, "detect_negative")) if node.attr(key, 1)]
@@ -282,15 +266,15 @@ IMPORTS: Final[Mapping[str, Rule]] = {
     "Round": _half_even,
     "Clip": _clipped,
     "Cast": _typed,
-    "CastLike": _typed_like,
-    "Not": _not,
+    "CastLike": lambda node: node.call("Cast", node.sym(), dtype=node.dtype(1).name),
+    "Not": lambda node: node.cast(node.call("logical_not", node.sym()), "bool"),
     "HardSigmoid": lambda node: node.call(
         "hard_sigmoid", node.sym(), alpha=node.attr("alpha", 0.2), beta=node.attr("beta", 0.5)
     ),
     "HardSwish": _hard_swish,
     "Shrink": _shrunk,
     "ThresholdedRelu": _above,
-    "IsNaN": _is_nan,
+    "IsNaN": lambda node: node.cast(node.call("_not_equal", node.sym(), node.sym()), "bool"),
     "IsInf": _is_inf,
     "BitwiseNot": "bitwise_not",
 }

@@ -80,14 +80,9 @@ class ColorJitterAug(RandomOrderAug):
     """Brightness, contrast and saturation, in random order."""
 
     def __init__(self, brightness: float, contrast: float, saturation: float) -> None:
-        chosen: list[Augmenter] = []
-        if brightness > 0:
-            chosen.append(BrightnessJitterAug(brightness))
-        if contrast > 0:
-            chosen.append(ContrastJitterAug(contrast))
-        if saturation > 0:
-            chosen.append(SaturationJitterAug(saturation))
-        super().__init__(chosen)
+        kinds = (BrightnessJitterAug, ContrastJitterAug, SaturationJitterAug)
+        bounds = zip(kinds, (brightness, contrast, saturation), strict=True)
+        super().__init__([kind(bound) for kind, bound in bounds if bound > 0])
 
 
 class LightingAug(Augmenter):

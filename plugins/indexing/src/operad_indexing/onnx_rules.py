@@ -115,14 +115,6 @@ def _topk(node: Any) -> Any:
     return [out if out is values else node.cast(out, node.out_dtypes[i]) for i, out in enumerate(outs)]
 
 
-def _sort(node: Any) -> Any:
-    return _top(node, 0, largest=not node.op.is_ascend)[0]
-
-
-def _argsort(node: Any) -> Any:
-    return node.cast(_top(node, 0, largest=not node.op.is_ascend)[1], node.out_dtypes[0])
-
-
 def _strides(shape: Any) -> list[int]:
     return [prod(shape[i + 1 :]) for i in range(len(shape))]
 
@@ -215,8 +207,8 @@ EXPORTS: Final[Mapping[str, Rule]] = {
     "one_hot": _one_hot,
     "where": _where,
     "topk": _topk,
-    "sort": _sort,
-    "argsort": _argsort,
+    "sort": lambda node: _top(node, 0, largest=not node.op.is_ascend)[0],
+    "argsort": lambda node: node.cast(_top(node, 0, largest=not node.op.is_ascend)[1], node.out_dtypes[0]),
     "_ravel_multi_index": _ravelled,
     "_unravel_index": _unravelled,
     "_contrib_index_copy": _copied,

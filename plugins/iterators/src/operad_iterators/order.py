@@ -47,6 +47,9 @@ class BatchOrder:
         count: How many rows there are.
         batch_size: Rows in a batch.
         tail: What becomes of rows that do not fill a batch; see the module. May be set.
+
+    Attributes:
+        order: The rows in the order in which passes visit them.
     """
 
     def __init__(self, who: str, count: int, batch_size: int, tail: Tail) -> None:
@@ -59,15 +62,10 @@ class BatchOrder:
         self._batch_size = int(batch_size)
         self.tail: Tail = tail
         self._is_permuted = False
-        self._order: Indices = np.arange(count)
+        self.order: Indices = np.arange(count)
         self._left_over: Indices = _NONE
         self._rolled: Indices = _NONE
         self.rewind()
-
-    @property
-    def order(self) -> Indices:
-        """The rows in the order in which passes visit them."""
-        return self._order
 
     @property
     def position(self) -> int:
@@ -90,7 +88,7 @@ class BatchOrder:
 
     def permute(self, permutation: Indices) -> None:
         """Let the next pass visit the rows of the current order in the order of `permutation`."""
-        self._order = self._order[permutation]
+        self.order = self.order[permutation]
         self._is_permuted = True
 
     def rewind(self) -> None:
@@ -107,14 +105,14 @@ class BatchOrder:
 
     def _collect(self) -> None:
         """Put the rows of this pass together: those that rolled over, and the order from its first row on."""
-        self._rows: Indices = np.concatenate([self._rolled, self._order[self._begun :]])
+        self._rows: Indices = np.concatenate([self._rolled, self.order[self._begun :]])
 
     def state(self) -> dict[str, Any]:
         """State of the order. Arrays are never written to once they are in a state."""
         return {
             "count": self._count,
             "batch_size": self._batch_size,
-            "order": self._order if self._is_permuted else None,
+            "order": self.order if self._is_permuted else None,
             "rolled": self._rolled,
             "begun": self._begun,
             "at": self._at,
@@ -136,7 +134,7 @@ class BatchOrder:
                 )
         order = state["order"]
         self._is_permuted = order is not None
-        self._order = np.arange(self._count) if order is None else np.asarray(order, np.intp)
+        self.order = np.arange(self._count) if order is None else np.asarray(order, np.intp)
         self._rolled, self._left_over = (np.asarray(state[name], np.intp) for name in ("rolled", "left_over"))
         self._begun, self._at, self._first = (int(state[name]) for name in ("begun", "at", "first"))
         self._collect()
@@ -166,7 +164,7 @@ class BatchOrder:
             self._left_over = rows
             return None
         pad = self._batch_size - len(rows)
-        filling = np.arange(pad) % len(self._order)
+        filling = np.arange(pad) % len(self.order)
         if self.tail == "round":
-            self._first = pad % len(self._order)
-        return Rows(np.concatenate([rows, self._order[filling]]), pad)
+            self._first = pad % len(self.order)
+        return Rows(np.concatenate([rows, self.order[filling]]), pad)

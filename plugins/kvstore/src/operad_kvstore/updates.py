@@ -22,10 +22,13 @@ class Updates:
     """The function of (key, gradient, weight) that changes a stored weight in place, if one is set.
 
     It runs in the thread that pushes, so its errors are those of the push.
+
+    Attributes:
+        function: The function that is set, if one is.
     """
 
     def __init__(self) -> None:
-        self._update: Update | None = None
+        self.function: Update | None = None
         self._of_optimizer: Any = None
 
     def set_function(self, update: Update | None) -> None:
@@ -38,7 +41,7 @@ class Updates:
             raise ArgumentError(
                 f"set_updater: got {update!r}, expected a function of (key, gradient, weight)"
             )
-        self._update, self._of_optimizer = update, None
+        self.function, self._of_optimizer = update, None
 
     def set_optimizer(self, optimizer: Any) -> None:
         """Set the updater of an optimizer.
@@ -51,17 +54,12 @@ class Updates:
                 f"set_optimizer: got {optimizer!r}, expected an optimizer; make one with optimizer.create"
             )
         self._of_optimizer = operad.optimizer.get_updater(optimizer)
-        self._update = self._of_optimizer
-
-    @property
-    def function(self) -> Update | None:
-        """The function that is set."""
-        return self._update
+        self.function = self._of_optimizer
 
     @property
     def is_set(self) -> bool:
         """True if a function is set."""
-        return self._update is not None
+        return self.function is not None
 
     def run(self, key: Key, gradient: NDArray, weight: NDArray, *, is_private: bool) -> None:
         """Change a weight.
@@ -73,10 +71,10 @@ class Updates:
             is_private: Whether nothing else refers to `gradient`. A user's function may write to its
                 arguments and keep them, so it gets a copy else; an optimizer does neither.
         """
-        assert self._update is not None
+        assert self.function is not None
         if not is_private and self._of_optimizer is None:
             gradient = gradient.copy()
-        self._update(key, gradient, weight)
+        self.function(key, gradient, weight)
 
     def save(self, fname: str | Path, dump_optimizer: bool) -> None:
         """Write the optimizer's states to a file, whole or not at all.
@@ -173,7 +171,7 @@ class Updates:
     def is_elementwise(self) -> bool:
         """True if each element moves as if it were alone; False for functions, which do not tell."""
         if self._of_optimizer is None:
-            return self._update is None
+            return self.function is None
         return bool(getattr(self._of_optimizer.optimizer, "is_elementwise", False))
 
     def _updater(self, call: str) -> Any:

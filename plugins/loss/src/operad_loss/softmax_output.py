@@ -32,10 +32,6 @@ def _labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> A
     return rng.integers(-1, 5, shape)
 
 
-def _why_head_is_ignored(prop: Any) -> str:
-    return "" if prop.out_grad else "a loss, at the end of a network"
-
-
 def _why_no_numeric_gradient(prop: Any) -> str:
     return (
         "the gradient of the loss times that of the output is the gradient of no scalar"
@@ -90,7 +86,7 @@ class SoftmaxOutput(LabelledProperty):
     contract = Contract(
         inputs={"label": Drawn(_labels)},
         assumes_shapes="a label that is not given is one class number per item, or per place",
-        ignores_head_gradient=_why_head_is_ignored,
+        ignores_head_gradient=lambda prop: "" if prop.out_grad else "a loss, at the end of a network",
         no_numeric_gradient=_why_no_numeric_gradient,
         reference=probabilities,
         loss=softmax_loss,
@@ -178,7 +174,7 @@ def _write_difference(prop: SoftmaxOutput, xp: Any, probabilities: Array, label:
     if prop.smooth_alpha and not prop.multi_output:
         share = prop.smooth_alpha / max(classes - 1, 1)
         rows -= share
-        rows[positions] -= known * _number(out, 1 - prop.smooth_alpha - share)
+        rows[positions] -= known * out.dtype.type(1 - prop.smooth_alpha - share)
     else:
         rows[positions] -= known
     if prop.use_ignore:
@@ -186,7 +182,3 @@ def _write_difference(prop: SoftmaxOutput, xp: Any, probabilities: Array, label:
     np.multiply(rows, prop.scale(label, rows), out=rows)
     if not np.may_share_memory(rows, out):  # the classes' axes had to be brought together by a copy
         out[...] = rows.reshape(out.shape)
-
-
-def _number(like: Array, value: float) -> Any:
-    return like.dtype.type(value)

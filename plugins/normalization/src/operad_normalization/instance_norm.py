@@ -7,16 +7,12 @@ from functools import lru_cache
 from operad_normalization.groups import Groups
 from operad_normalization.layers import TOLERANCES, LayerProperty, normalized
 from operad_normalization.two_walks import IN_TWO_WALKS, write_in_two_walks
-from operad_sdk import Array, Contract, Real, Shape, operator, param
+from operad_sdk import Contract, Real, Shape, operator, param
 
 
 @lru_cache(maxsize=1024)
 def _groups(shape: Shape) -> Groups:
     return Groups(shape, tuple(range(2, len(shape))), 1)
-
-
-def _normalized(data: Array, gamma: Array, beta: Array, eps: float) -> Array:
-    return normalized(_groups(data.shape), data, gamma, beta, eps)[0]
 
 
 @operator("InstanceNorm")
@@ -48,7 +44,7 @@ class InstanceNorm(LayerProperty):
     )
     # Squares beyond the type's range have no mean.
     contract = Contract(
-        reference=_normalized,
+        reference=lambda data, gamma, beta, eps: normalized(_groups(data.shape), data, gamma, beta, eps)[0],
         inputs={"data": Real(above=-16, below=16)},
         undefined="with eps=0, channels whose values are all alike are divided by 0",
         tolerances=TOLERANCES,

@@ -20,10 +20,6 @@ def _shape(node: Any) -> Any:
     return node.call("slice_axis", found, axis=0, begin=start, end=end)
 
 
-def _size(node: Any) -> Any:
-    return node.reshape(node.call("size_array", node.sym()), ())
-
-
 def _scaler(node: Any) -> Any:
     """`(x - offset) scale`, by column."""
     data = node.cast(node.sym(), "float32")
@@ -57,7 +53,7 @@ def _binary(node: Any) -> Any:
 
 IMPORTS: Final[Mapping[str, str | Callable[[Any], Any]]] = {
     "Shape": _shape,
-    "Size": _size,
+    "Size": lambda node: node.reshape(node.call("size_array", node.sym()), ()),
     "ai.onnx.ml::Scaler": _scaler,
     "ai.onnx.ml::LinearRegressor": _regressor,
     "ai.onnx.ml::ArrayFeatureExtractor": _extracted,

@@ -38,24 +38,12 @@ _SIZES: Final = {
 }
 
 
-def _has_places(prop: Any) -> bool:
-    return bool(prop.has_places)
-
-
 def _is_max(prop: Any) -> bool:
     return bool(prop.pool_type == "max")
 
 
-def _is_other_max(prop: Any) -> bool:
-    return _is_max(prop) and not prop.has_places
-
-
 def _is_power(prop: Any) -> bool:
     return bool(prop.pool_type == "lp" and prop.p_value > 1)
-
-
-def _is_linear(prop: Any) -> bool:
-    return not (_is_max(prop) or _is_power(prop))
 
 
 @operator("Pooling")
@@ -195,7 +183,7 @@ class Pooling(OperatorProperty):
         elif _is_power(self):
             (xp.sqrt if self.p_value == 2 else xp.cbrt)(output, out=output)
 
-    @gradient("data", when=_has_places)
+    @gradient("data", when=lambda prop: bool(prop.has_places))
     def places_gradient(
         self, op_ctx: OpContext, output_grad: Array, workspace: Array, data_grad: Array
     ) -> None:
@@ -203,7 +191,7 @@ class Pooling(OperatorProperty):
         axes = self.axes(data_grad.shape, output_grad.shape)
         spread_places(op_ctx.xp, output_grad, workspace, axes, data_grad)
 
-    @gradient("data", when=_is_other_max)
+    @gradient("data", when=lambda prop: _is_max(prop) and not prop.has_places)
     def max_gradient(
         self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Array
     ) -> None:
@@ -211,7 +199,7 @@ class Pooling(OperatorProperty):
         axes = self.axes(data.shape, output.shape)
         spread_to_first(op_ctx.xp, output_grad, data, output, axes, data_grad)
 
-    @gradient("data", when=_is_linear)
+    @gradient("data", when=lambda prop: not (_is_max(prop) or _is_power(prop)))
     def linear_gradient(self, op_ctx: OpContext, output_grad: Array, data_grad: Array) -> None:
         """`dy/dx = 1`, for a mean `1 / divisor`, in each window; needs the gradient of the output alone."""
         xp, axes = op_ctx.xp, self.axes(data_grad.shape, output_grad.shape)

@@ -130,10 +130,6 @@ def _mirrored(length: int, before: int, after: int, mode: str) -> list[int]:
     return [min(place % period, period - place % period) if length > 1 else 0 for place in places]
 
 
-def _tile(node: Any) -> Any:
-    return node.call("tile", node.sym(), reps=node.ints("repeats", 1))
-
-
 def _depth(node: Any) -> Any:
     """DepthToSpace: DCR is MXNet's, CRD has the block behind the channels."""
     size = node.attr("blocksize")
@@ -179,7 +175,7 @@ IMPORTS: Final[Mapping[str, Rule]] = {
     "Split": _split,
     "Slice": _slice,
     "Pad": _pad,
-    "Tile": _tile,
+    "Tile": lambda node: node.call("tile", node.sym(), reps=node.ints("repeats", 1)),
     "DepthToSpace": _depth,
     "SpaceToDepth": _space,
 }

@@ -64,7 +64,7 @@ def long_axes(trial: Trial) -> Evidence:
         for operator in long.paths.values():
             is_plain = operator is long.operator  # which has run
             outputs = long.result.outputs if is_plain else long.forward(operator=operator).outputs
-            compared += _compared(long.outputs, outputs, wide, _outputs)
+            compared += _compared(long.outputs, outputs, wide, lambda trial: trial.result.outputs)
             if any(long.differentiable()):
                 found = long.gradients if is_plain else long.backward(operator=operator, outputs=outputs)
                 compared += _compared(long.gradient_names, found, wide, _gradients)
@@ -81,10 +81,6 @@ def _compared(names: Sequence[str], found: Sequence[Any], wide: Trial, values: V
             for one, want in zip(found, values(wide), strict=True)
         ]
     return expect_near(names, kept, wide, values, _SINGLE, are_gradients=values is _gradients)
-
-
-def _outputs(trial: Trial) -> list[Any]:
-    return trial.result.outputs
 
 
 def _gradients(trial: Trial) -> list[Any]:

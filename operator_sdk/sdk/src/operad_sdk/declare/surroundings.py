@@ -134,7 +134,7 @@ def _functions_behind(function: Any) -> Iterator[types.FunctionType]:
             left += one
         elif isinstance(one, Mapping):
             left += one.values()
-        elif isinstance(one, types.FunctionType) and _package(one) not in _TRUSTED:
+        elif isinstance(one, types.FunctionType) and (one.__module__ or "").partition(".")[0] not in _TRUSTED:
             yield one
             left += [read.value for read in _reads(one)]
 
@@ -286,7 +286,3 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)
-
-
-def _package(function: types.FunctionType) -> str:
-    return (function.__module__ or "").partition(".")[0]

@@ -33,10 +33,6 @@ def _or_number(op: str) -> _Emit:
     return emit
 
 
-def _reciprocal(builder: Builder, x: int) -> int:
-    return builder.apply("divide", builder.constant(1, builder.kind(x)), x)
-
-
 def _times(number: float) -> _Emit:
     return lambda builder, x: builder.apply("multiply", builder.constant(number, builder.kind(x)), x)
 
@@ -79,7 +75,7 @@ RULES.update(
     {
         np.power: lambda builder, base, exponent: builder.power(base, exponent),
         np.square: lambda builder, x: builder.apply("multiply", x, x),
-        np.reciprocal: _reciprocal,
+        np.reciprocal: lambda builder, x: builder.apply("divide", builder.constant(1, builder.kind(x)), x),
         np.positive: lambda builder, x: x,
         np.conjugate: lambda builder, x: x,
         np.fabs: _applied("abs"),

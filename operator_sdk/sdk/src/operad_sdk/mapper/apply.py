@@ -17,6 +17,7 @@ from operad.context import Context
 from operad.errors import DTypeError, ShapeError
 from operad.first_use import import_module
 from operad.operator import ScalarForm
+from operad_sdk.in_vector_code import reason_against
 from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
 from operad_sdk.mapper.errors import MapperError
 
@@ -115,8 +116,7 @@ def _as_float32(
 @cache
 def _with_vectors() -> Callable[..., Callable[[], None]] | str:
     """Back end of vector code, imported on first use, not with the SDK; a text: why this process has none."""
-    reason: str | None = import_module("operad_sdk.vector.machine").reason_against()
-    if reason is not None:
+    if (reason := reason_against()) is not None:
         return reason
     prepare: Callable[..., Callable[[], None]] = import_module(_VECTOR_MODULE).prepare
     return prepare

@@ -4,13 +4,13 @@ LLVM compiles it, through llvmlite (`operad-sdk[vector]`). Nothing here is impor
 """
 
 from operad_sdk.addresses import data_address as data_address
+from operad_sdk.in_vector_code import InVectorCode as InVectorCode
 from operad_sdk.vector.array_calls import strided_call as strided_call
 from operad_sdk.vector.axes import lying as lying
 from operad_sdk.vector.bounds import words_address as words_address
 from operad_sdk.vector.call_forms import forms_of as forms_of
 from operad_sdk.vector.compiled import CompiledForm as CompiledForm
 from operad_sdk.vector.compiled import compiled as compiled
-from operad_sdk.vector.condition import InVectorCode as InVectorCode
 from operad_sdk.vector.form_calls import divided_call as divided_call
 from operad_sdk.vector.kept_loops import KeptLoops as KeptLoops
 from operad_sdk.vector.layout import BoundKernel as BoundKernel

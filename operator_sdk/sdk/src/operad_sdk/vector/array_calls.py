@@ -98,8 +98,8 @@ def array_call(
     sources: Sequence[int] = (),
     offsets: Sequence[int] = (),
     keeps_lock: bool = True,
-) -> ArrayCall | None:
-    """A function of the arrays that the layout was made for, which are contiguous; None if there can be none.
+) -> ArrayCall:
+    """A function of the arrays that the layout was made for, which are contiguous.
 
     It does not look at shapes and types, and neither whether arrays share memory. Arrays that are not
     contiguous are copied; nothing is ever compiled in a call, for it may hold the engine's lock.
@@ -122,7 +122,7 @@ def chained_call(
     constants: Sequence[NDArray[Any]] = (),
     memory_bytes: int = 0,
     keeps_lock: bool = True,
-) -> ArrayCall | None:
+) -> ArrayCall:
     """As `array_call`, a function that runs several kernels one after another.
 
     Args:
@@ -130,39 +130,38 @@ def chained_call(
         constants: Arrays that stand behind these, for the sources of parts.
         memory_bytes: Of the memory between kernels.
     """
-    size_bytes = _memory_bytes(parts, memory_bytes)
-    if size_bytes > MOST_STACK_BYTES or not is_possible():
-        return None
 
-    def by_copies(*arrays: Any, compute: Callable[..., None]) -> None:
+    def by_copies(*arrays: Any) -> None:
         copies = [array if array.flags.c_contiguous else np.ascontiguousarray(array) for array in arrays]
         compute(*copies, *constants)
         for array, copy in zip(arrays[num_inputs:], copies[num_inputs:], strict=True):
             if copy is not array:
                 array[...] = copy
 
-    if is_checked():
-        return partial(by_copies, compute=partial(_run_one_by_one, parts, memory_bytes))
-    native, kept = (
-        _native(num_arrays + len(constants), keeps_lock),
-        _kept(parts, num_arrays + len(constants), memory_bytes),
-    )
-    address = ctypes.addressof(kept)
+    compute: ArrayCall
+    if not _is_possible():
+        compute = partial(_run_one_by_one, parts, memory_bytes)
+        return by_copies
+    count, size_bytes = num_arrays + len(constants), _memory_bytes(parts, memory_bytes)
+    kept, on_stack = _kept(parts, count, memory_bytes), size_bytes <= MOST_STACK_BYTES
+    native, address = _native(count, keeps_lock, on_stack), ctypes.addressof(kept)
 
-    def compute(*arrays: Any) -> None:
-        native(address, *map(id, arrays))
+    def compute_copies(*arrays: Any) -> None:
+        native(address, *map(id, arrays), *([] if on_stack else [id(_thread_memory.of(size_bytes))]))
 
+    compute = compute_copies
     # As text, since a loop over few arrays takes as long as the call. The words, and the constants, live as
     # long as the function.
     names = [f"a{i}" for i in range(num_arrays)]
-    ids = [*(f"id({name})" for name in names), *(str(id(one)) for one in constants)]
+    ids = [f"id({name})" for name in names] + [str(id(one)) for one in constants]
+    ids += [] if on_stack else [f"id(memory({size_bytes}))"]
     text = f"""def call({", ".join(names)}, kept=kept):
     if {" and ".join(f"{name}.flags.c_contiguous" for name in names)}:
         native(address, {", ".join(ids)})
     else:
-        by_copies({", ".join(names)}, compute=compute)"""
+        by_copies({", ".join(names)})"""
     call: ArrayCall = _defined(
-        text, "call", kept=kept, native=native, address=address, by_copies=by_copies, compute=compute
+        text, "call", kept=kept, native=native, address=address, by_copies=by_copies, memory=_thread_memory.of
     )
     return call
 

@@ -297,13 +297,13 @@ class _Together(NamedTuple):
     """Gradients by one form, and its inputs that are arrays, by name.
 
     Attributes:
-        call: Of the kernel with contiguous arrays; None where there can be none.
+        call: Of the kernel with contiguous arrays.
     """
 
     form: CompiledForm
     entries: dict[str, BackwardEntry]
     specs: Specs
-    call: ArrayCall | None
+    call: ArrayCall
 
 
 def _together(parts: Sequence[str], call: KernelCall) -> _Together | None:
@@ -354,7 +354,7 @@ class _SeveralForms(Operator):
         wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
         whole = self._together if len(wanted) == len(self._each) else None
         is_written = all(req[each.position] is OpReq.WRITE for each in wanted)
-        if whole is not None and whole.call is not None and is_written:
+        if whole is not None and is_written:
             first = {"in_data": 0, "out_data": len(req), "out_grad": len(req) + num_outputs}
             slots: dict[str, Any] = {
                 name: ArgumentSlot(first[kind] + index) for name, (kind, index) in whole.entries.items()

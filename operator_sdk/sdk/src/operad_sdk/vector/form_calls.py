@@ -73,7 +73,7 @@ def divided_call(
     is_parallel: bool,
     sources: Sequence[int],
     offsets: Sequence[int],
-) -> ArrayCall | None:
+) -> ArrayCall:
     """The call of a kernel that `array_call` gives, on the threads of the running operation.
 
     Args:
@@ -82,13 +82,12 @@ def divided_call(
     """
     keeps_lock = elements <= PART_ELEMENTS
     call = array_call(layout, num_inputs, sources=sources, offsets=offsets, keeps_lock=keeps_lock)
-    if call is None or not is_parallel:
+    if not is_parallel:
         return call
-    in_one_part = call
 
     def in_parts(*arrays: Any) -> None:
         if HERE.num_threads == 1 or not all(array.flags.c_contiguous for array in arrays):
-            in_one_part(*arrays)
+            call(*arrays)
         else:
             run_bound(HERE, bound_to(layout, arrays, sources, offsets), elements)
 

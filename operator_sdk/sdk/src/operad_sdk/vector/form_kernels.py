@@ -221,8 +221,7 @@ class FormOperator(Operator):
         self._compute(op_ctx, [*given, *self.numbers], [(arrays.in_grad[position], arrays.req[position])])
 
     def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
-        specs = self._signature.specs[len(given) :]
-        run_form(self._compiled, op_ctx, self._viewed(given), targets, specs)
+        run_form(self._compiled, op_ctx, self._viewed(given), targets, self._signature.specs[len(given) :])
 
 
 @final

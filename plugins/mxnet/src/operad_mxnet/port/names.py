@@ -102,7 +102,7 @@ def _not_here(name: str, error: Exception) -> Found:
         if package is not None:
             line = operad.registry.install_line([key], group) or ""
             is_broken = isinstance(error, OperadError) and not isinstance(error, OperatorNotFoundError)
-            return Found(name, "missing", package, _first_line(error) if is_broken else line)
+            return Found(name, "missing", package, str(error).partition("\n")[0] if is_broken else line)
     why = why_absent(name)
     module, _, last = name.rpartition(".")
     if why is None and (last in public_names(module) or _whole(name) in record()):
@@ -143,7 +143,3 @@ def _distribution(value: Any) -> str:
 def _whole(name: str) -> str:
     """A name with MXNet's long names of modules: `nd.contrib` is `ndarray.contrib`."""
     return ".".join(_ALIASES.get(part, part) for part in name.split("."))
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]

@@ -116,9 +116,8 @@ class Blockwise:
         """The rule itself where all is one block of one type: a small update costs its Python calls."""
         # A copy of the weight, which a mixed form moves, is of another type than the gradient.
         is_alike = self.names[0] == "weight" and in_types[0] == in_types[1]
-        if is_alike and isinstance(self.rule, VectorRule):
-            return self.rule.steps
-        return self.rule if is_alike and prod(in_shapes[0]) <= BLOCK else self
+        is_one = isinstance(self.rule, VectorRule) or prod(in_shapes[0]) <= BLOCK
+        return self.rule if is_alike and is_one else self
 
     def __call__(self, *values: Any) -> Array | None:
         """Move the weight, block by block."""

@@ -1,8 +1,10 @@
 """Kernels that move weights by rules in vector code: one pass over memory, where NumPy takes several.
 
 They compute what a rule computes, step by step and with every rounding, so their bits are those of NumPy, in
-any number of parts: which of the two moves a weight changes nothing. What writes and compiles code is
-imported with the first operator that has such a kernel (`vector_steps`).
+any number of parts: which of the two moves a weight changes nothing. The kernel of a rule is that of its
+scalar form, which is found by tracing the rule itself: one form for each way through its branches. Numbers
+that change from call to call are inputs of one element, which stand in one small array. What traces and
+compiles is imported with the first call that is large enough.
 
 Mixed forms have none: NumPy's conversions from and to half precision take nine tenths of their time.
 """
@@ -14,9 +16,12 @@ from collections.abc import Callable
 from math import prod
 from typing import Any, Final, final
 
+import numpy as np
+
 from operad.first_use import cached_property, import_module
 from operad.operator import Cost, KernelCall
-from operad_sdk import OperatorProperty
+from operad_sdk import Array, OperatorProperty
+from operad_sdk.in_vector_code import InVectorCode
 
 _FROM_SIZE: Final = 1 << 9
 """Elements of all weights from which a kernel takes less time than NumPy's functions."""
@@ -47,17 +52,54 @@ class VectorRule:
     def __init__(self, rule: Callable[..., None], num_arrays: int, num_shared: int) -> None:
         self.__signature__ = inspect.signature(rule)
         self.__module__, self.__doc__ = rule.__module__, rule.__doc__
-        self._given = (rule, num_arrays, num_shared)
+        self._rule, self._num_arrays, self._num_shared = rule, num_arrays, num_shared
+        self._kernels: dict[tuple[int, int, str], Callable[..., None]] = {}
 
     @cached_property
-    def steps(self) -> Callable[..., None]:
-        """The function that is called."""
-        made: Callable[..., None] = import_module("operad_optimizer.updates.vector_steps").Steps(*self._given)
-        return made
+    def _forms(self) -> Any:
+        """A form for each way through the rule's branches."""
+        names = list(self.__signature__.parameters)
+        forms = import_module("operad_sdk.differentiate").BranchForms
+        return forms(self._rule, names[: self._num_arrays], names[self._num_arrays :])
 
     def __call__(self, *values: Any) -> None:
         """Move the weight."""
-        self.steps(*values)
+        arrays, numbers = values[: self._num_arrays], values[self._num_arrays :]
+        if not _is_simple(*arrays):
+            self._rule(*values)
+            return
+        if self._num_shared:
+            # Numbers of NumPy have `item`, as the arrays.
+            shared = [array.flat[0] for array in numbers[: self._num_shared]]
+            numbers = (*shared, *numbers[self._num_shared :])
+        form, given = self._forms(*numbers)
+        weight = arrays[0]
+        dtype = weight.dtype
+        key = (form.number, weight.size, dtype.char)
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            make = import_module("operad_optimizer.updates.vector_steps").kernel
+            kernel = self._kernels[key] = make(form, weight.size, dtype)
+        if given:
+            kernel(*arrays, np.array(given, dtype))
+        else:
+            kernel(*arrays)
+
+
+def _is_simple(weight: Array, grad: Array, *rest: Array) -> bool:
+    """Return whether there is something to move, and it lies as machine code expects it."""
+    *states, out = rest
+    if not (weight.size and weight.flags.c_contiguous and grad.flags.c_contiguous):
+        return False
+    others = [weight, grad]
+    for array in states if out is weight else rest:
+        if not array.flags.c_contiguous:
+            return False
+        for other in others:
+            if np.may_share_memory(array, other):
+                return False
+        others.append(array)
+    return True
 
 
 def by_vectors(operator: type[OperatorProperty], function: Callable[..., object], num_arrays: int) -> None:
@@ -73,42 +115,18 @@ def by_vectors(operator: type[OperatorProperty], function: Callable[..., object]
         passes = 2 * num_arrays - 3  # all are read but the output, and written but the weight and gradient
         size_bytes = float(passes * size * call.in_types[0].itemsize)
         found = Cost(_STEPS * num_arrays * size, size_bytes=size_bytes, beside_us=_CALL_US)
-        is_divided = size_bytes >= DIVIDED_BYTES and _vector().has_team()
+        is_divided = size_bytes >= DIVIDED_BYTES and import_module("operad_sdk.vector").has_team()
         return found._replace(pooled_us=found.work_us) if is_divided else found
 
+    def refusal(call: KernelCall, is_large: bool) -> str | None:
+        size, least = _size(call), _FROM_SIZE_OF_FEW if num_arrays <= _FEW_ARRAYS else _FROM_SIZE
+        return None if is_large or size >= least else f"{size} elements, vector code pays from {least}"
+
     operator.kernel(
-        "forward", device="cpu", priority=1, when=_Pays(num_arrays), name="in_vectors", cost=cost
+        "forward", device="cpu", priority=1, when=InVectorCode(refusal), name="in_vectors", cost=cost
     )(function)
-
-
-def _vector() -> Any:
-    return import_module("operad_sdk.vector")
 
 
 def _size(call: KernelCall) -> int:
     """Number of elements of all weights, of which each has a gradient; what else is given is small."""
     return sum(map(prod, call.in_shapes)) // 2
-
-
-@final
-class _Pays:
-    """Condition: there is vector code, and enough to move."""
-
-    def __init__(self, num_arrays: int) -> None:
-        self._from_size = _FROM_SIZE_OF_FEW if num_arrays <= _FEW_ARRAYS else _FROM_SIZE
-
-    def __call__(self, call: KernelCall) -> bool | str:
-        """True, or the reason why the kernel is not used."""
-        size = _size(call)
-        if size < self._from_size:
-            return f"{size} elements, vector code pays from {self._from_size}"
-        return self.regardless_of_size(call)
-
-    def regardless_of_size(self, call: KernelCall) -> bool | str:
-        """Same condition as if every call were large enough: checks try kernels on small arrays."""
-        return _vector().reason_against() or True
-
-    @property
-    def is_possible(self) -> bool:
-        """True if the kernel can be used at all in this environment."""
-        return _vector().reason_against() is None

@@ -1,12 +1,18 @@
-"""Condition for the choice of kernels in vector code."""
+"""Condition for the choice of kernels in vector code, which imports the compiler when it is first asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import final
 
+from operad.first_use import import_module
 from operad.operator import KernelCall
-from operad_sdk.vector.machine import reason_against
+
+
+def reason_against() -> str | None:
+    """Reason why there is no vector code in this process; None if there is."""
+    reason: str | None = import_module("operad_sdk.vector.machine").reason_against()
+    return reason
 
 
 @final
