@@ -219,7 +219,7 @@ def test_forms_in_float32_and_in_float64_are_equal():
         (lambda x: x.astype("int64")[np.arange(6), x.sum(1).astype("int64") * 0], "no floating ones"),
         (lambda x: x + np.zeros(7, "f4"), "reads an array that is no argument"),
         (lambda x: x[::-1] * 2, "takes parts of an array"),
-        (lambda x: x[x > 0], "has the axes of y0"),
+        (lambda x: x[x > 0], "how many elements"),
         (lambda x: np.concatenate([x[:3], x[3:]]), "writes parts of an array"),
         (lambda x: x.reshape(7, 6) + 1, None),
         (lambda x: x + x.reshape(7, 6).T, "elements move|in two orders|another shape"),

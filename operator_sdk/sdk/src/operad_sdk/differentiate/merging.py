@@ -13,7 +13,7 @@ from operad_sdk.mapper.builder import Builder
 
 _ROUNDING: Final = 2.0**-50
 _FEW: Final = (1, 2)
-"""What a length may be less or more by, so that sums of other lengths are hardly taken for it."""
+"""Numbers that may be added to a length; sums of several lengths are hardly taken for such."""
 
 
 def merged(first: ScalarForm, second: ScalarForm, spaces: tuple[Shape, Shape]) -> ScalarForm:

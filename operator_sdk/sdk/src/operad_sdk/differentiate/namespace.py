@@ -77,8 +77,8 @@ def in_namespace(function: Any, xp: Namespace, scopes: dict[int, dict[str, Any]]
         for name, value in own.items():
             if value is np:
                 scope[name] = xp
-            elif callable(value) and getattr(np, getattr(value, "__name__", ""), None) is value:
-                scope[name] = getattr(xp, value.__name__)
+            elif callable(value) and getattr(np, called := getattr(value, "__name__", ""), None) is value:
+                scope[name] = getattr(xp, called)
             else:
                 scope[name] = in_namespace(value, xp, scopes)
     made = FunctionType(function.__code__, scopes[id(own)], function.__name__, None, function.__closure__)
