@@ -148,6 +148,7 @@ def test_a_processor_without_fused_multiply_add_has_no_vector_code(monkeypatch):
         def flatten():
             return old.features
 
+    monkeypatch.setattr(machine, "file_of_processor", lambda: None)
     monkeypatch.setattr(machine, "_llvm", lambda: Llvm)
     with pytest.raises(NoVectorCodeError, match="core2 has no fused multiply-add"):
         machine.host.__wrapped__()
