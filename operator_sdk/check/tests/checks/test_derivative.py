@@ -1,4 +1,4 @@
-"""Gradients of arguments that cannot be moved are compared between two draws of their domains."""
+"""Gradients of arguments that cannot be moved are compared, and the smallest numbers are not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from operad.errors import OperadError
 from operad_check import verify
 from operad_check.trials.case import Case
 from operad_check.trials.violation import Violation
-from operad_sdk import Contract, OperatorProperty, operator
+from operad_sdk import Contract, OperatorProperty, operator, unary
 from operad_sdk.domains import Integers, OneHot
 from operator_sdk.check.tests.zoo.bases import Floating
 
@@ -58,3 +58,21 @@ def test_integers_have_nothing_between_them() -> None:
 
 def test_labels_that_are_refused_between_two_prove_nothing() -> None:
     verify("B302", scored("scored_strictly", 2, refuses=True), LABELS)
+
+
+@pytest.mark.parametrize(("lowest", "is_negligible"), [(-80.0, True), (-60.0, False)])
+def test_a_gradient_may_be_held_off_the_end_of_single_precision(lowest: float, is_negligible: bool) -> None:
+    @unary("exponential_of_limited", accepts="floating")
+    def op(x):
+        return np.exp(x)
+
+    @op.gradient
+    def _(output_grad, x):
+        return output_grad * np.exp(np.maximum(x, lowest))
+
+    case = Case(inputs={"data": np.array([lowest - 1])})
+    if is_negligible:
+        verify("B301", op, case)
+    else:
+        with pytest.raises(Violation, match="numeric derivative"):
+            verify("B301", op, case)

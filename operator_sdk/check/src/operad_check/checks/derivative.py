@@ -30,6 +30,9 @@ from operad_check.trials.violation import OperatorRaised, Violation
 _RELATIVE: Final = 1e-6
 """Difference of gradient and derivative that is no violation, as a part of either."""
 
+_NEGLIGIBLE: Final = 2.0**-103
+"""Difference that is no violation either: products of so small float32 numbers lack digits."""
+
 _FEW_HEADS: Final = 6
 """Head gradients that a message lists."""
 _ADDITIVE: Final = 1e-3
@@ -269,7 +272,7 @@ def expect_derivative(
     derivative, error, partial = (sum(column) for column in zip(*against, strict=True))
     declared = trial.subject.contract.tolerances.get("float64")
     relative = max(_RELATIVE, declared.relative if declared else 0.0)
-    limit = relative * max(abs(derivative), abs(gradient), partial, magnitude) + 2 * error
+    limit = relative * max(abs(derivative), abs(gradient), partial, magnitude) + 2 * error + _NEGLIGIBLE
     if not abs(gradient - derivative) <= limit + (declared.absolute if declared else 0.0):
         raise Violation(
             f"{what} is {gradient:.9g}, and the numeric derivative is {derivative:.9g}{_heads(cotangents)}"
