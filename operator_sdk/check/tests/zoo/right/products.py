@@ -100,11 +100,11 @@ class Embedded(EmbeddedRows):
         number = _row_number(index, table)
         return np.where((number == 0)[:, None], 0, table[number]).astype(table.dtype)
 
-    def table_grad(output_grad, index, table):
-        total = np.zeros(table.shape)
-        np.add.at(total, _row_number(index, table), output_grad)
+    def table_grad(output_grad, index, table_grad):
+        total = np.zeros(table_grad.shape)
+        np.add.at(total, _row_number(index, table_grad), output_grad)
         total[0] = 0
-        return total
+        table_grad[...] = total
 
 
 def _row_number(index, table):
