@@ -122,10 +122,10 @@ class Distances(InFloat64):
         return ((lhs[:, None] - rhs) ** 2).sum(2)
 
     def lhs_grad(output_grad, lhs, rhs):
-        return 2 * (output_grad[:, :, None] * (lhs[:, None] - rhs)).sum(1)
+        return 2 * (output_grad[:, :, None] * (lhs[:, None] - rhs)).sum(1, np.float64)
 
     def rhs_grad(output_grad, lhs, rhs):
-        return -2 * (output_grad[:, :, None] * (lhs[:, None] - rhs)).sum(0)
+        return -2 * (output_grad[:, :, None] * (lhs[:, None] - rhs)).sum(0, np.float64)
 
 
 ZOO = [
