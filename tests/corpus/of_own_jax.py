@@ -123,7 +123,12 @@ def _swish_forward(given: Any, tangents: Any) -> Any:
 @jax.custom_vjp
 def fixed_point(a: Any) -> Any:
     """The y with y = tanh(y / 2) + a, whose derivative is 1 / (1 - (1 - tanh^2) / 2): implicit differentiation."""
-    return jax.lax.fori_loop(0, 60, lambda _, y: jnp.tanh(y / 2) + a, a)
+    return jax.lax.fori_loop(0, 60, _towards_fixed_point, (a, a))[0]
+
+
+def _towards_fixed_point(_: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
+    y, a = state  # what a new function of each call closed over would be compiled by each call
+    return jnp.tanh(y / 2) + a, a
 
 
 fixed_point.defvjp(

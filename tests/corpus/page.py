@@ -127,7 +127,7 @@ def _minutes(found: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
         taken[BACKENDS[name]] += sum(row["seconds"] for row in rows_found)
     for library, seconds in taken.items():
         yield f"Functions of {_TITLES[library]}'s arrays take {seconds / 60:.0f} minutes of processor time."
-    yield "Those of the two libraries of arrays run beside one another."
+    yield "As many tables run beside one another as there are cores."
 
 
 def _with(found: list[dict[str, Any]], verdict: str) -> int:

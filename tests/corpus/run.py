@@ -32,18 +32,21 @@ from operad_check.running.session import Session
 from tests.corpus.tables import BACKENDS, function_named, table
 
 PROFILES: Final = {
-    "torch": Profile("corpus", examples=20, seconds=0.1),
-    "jax": Profile("corpus", examples=8, seconds=0.03, least=4, shrinking_s=5.0),
+    "torch": Profile("corpus", examples=20, seconds=0.1, shrinking_s=2.0),
+    "jax": Profile("corpus", examples=8, seconds=0.03, least=4, shrinking_s=1.0),
 }
-"""JAX compiles every operation for every shape, so that each case takes about a second."""
+"""JAX compiles every operation for every shape, so that each case takes about a second.
+
+A case that fails is shrunk for a short time, as the page has one line of it.
+"""
 LIMIT_S: Final = 120.0
 """Processor time in seconds that a function has."""
 _MOST_WAITING: Final = 20
 """How many times as long it may take on a machine that others use as well."""
 _FIRST: Final = {"torch": "torch.tanh(x)"}
-"""What the first process checks, so that those that it forks need not import and compile again.
+"""What the first process checks, so that those that it forks need not compile again.
 
-JAX has threads, which a fork leaves behind: its processes start again.
+JAX starts threads with its first array, and a fork leaves them behind: the first process only imports it.
 """
 _SETTINGS: Final = {
     "jax": {
@@ -111,7 +114,7 @@ def by_gradcheck(subject: Any, function: Any) -> list[int]:
 
 def apart(name: str, function: str) -> dict[str, Any]:
     """The verdict on one function, by a process of its own, which has `LIMIT_S` of processor time."""
-    context = get_context("fork" if BACKENDS[name] in _FIRST else "spawn")
+    context = get_context("fork")
     mine, other = context.Pipe(duplex=False)
     process = context.Process(target=_tell, args=(other, name, function))
     process.start()
@@ -149,8 +152,9 @@ def main(name: str, out: str, *functions: str) -> None:
     """Check the functions of a table that the file does not have."""
     library = BACKENDS[name]
     os.environ.update(_SETTINGS.get(library, {}))
+    backend = backend_named(library)
+    function_named(name, next(iter(table(name).TABLE)), backend)  # the imports of the table
     if library in _FIRST:
-        backend = backend_named(library)
         warm = subject_of_function(function_of(backend, _FIRST[library], "x:(...) -> y:(...)"))
         check_operator(warm, checks=backend.checks[:1], profile=PROFILES[library])
     file = Path(out)

@@ -7,6 +7,7 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
+from operad_check import Case, verify
 from operad_check.testing import check_forward, gradient_check
 from operad_loss.make_loss import MakeLoss
 from operad_loss.regression import LinearRegressionOutput, LogisticRegressionOutput, MAERegressionOutput
@@ -153,3 +154,8 @@ def test_a_label_known_in_part_is_kept() -> None:
     assert infer([(4, 1), (4, None)])[0][1] == (4, 1)
     assert infer([(4, 1), (None,)])[0][1] == (4,)
     assert infer([(4, 6), (4, None, 3)])[0][1] == (4, None, 3)
+
+
+def test_branches_are_not_looked_for_where_a_label_has_another_shape() -> None:
+    inputs = {"data": np.ones((3, 3, 2)), "label": np.zeros((3, 2, 3))}
+    assert verify("B314", "MAERegressionOutput", Case(inputs=inputs)) is None

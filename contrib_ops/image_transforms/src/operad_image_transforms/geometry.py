@@ -116,6 +116,7 @@ class _RandomMirror(OperatorProperty):
 
     def forward(self, op_ctx: OpContext, data: Array, output: Array, turned_over: Array) -> None:
         """Draw once."""
+        # mutant: <=: equivalent, because one number of 2^53 is equal
         is_turned = bool(op_ctx.requested[0].generator.random() < self.p)
         turned_over[...] = is_turned
         np.copyto(output, np.flip(data, self.turned) if is_turned else data)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from operad_check import Case, verify
+from operad_check.trials.violation import Violation
 from operad_sdk import Contract, OperatorProperty, operator
 
 
@@ -40,3 +42,26 @@ def test_a_value_that_decides_a_shape_need_not_show():
     ChosenRows.contract = Contract()
     inputs = {"data": np.ones((1, 1), "float32"), "mask": np.array([2.0**-6], "float32")}
     assert verify("F212", ChosenRows, Case(inputs=inputs))
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_truth_beside_an_infinity_is_that_of_the_reference(is_right: bool):
+    @operator("nonfinite_all_close")
+    class AllClose(OperatorProperty):
+        """True if no element is further off than half of the other's size."""
+
+        spec = "lhs:(*S), rhs:(*S) -> output:uint8()"
+        contract = Contract(
+            nan_policy="NaN is close to nothing",
+            reference=lambda lhs, rhs: np.all((abs(lhs - rhs) <= abs(rhs) / 2) & np.isfinite(rhs)),
+        )
+
+        def forward(lhs, rhs):
+            return np.all((np.abs(lhs - rhs) <= np.abs(rhs) / 2) & (np.isfinite(rhs) | (not is_right)))
+
+    case = Case(inputs={"lhs": np.ones(1, "float32"), "rhs": np.ones(1, "float32")})
+    if is_right:
+        assert verify("F212", AllClose, case)
+    else:
+        with pytest.raises(Violation, match=r"where rhs\[0\] is inf"):
+            verify("F212", AllClose, case)

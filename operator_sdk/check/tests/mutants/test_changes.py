@@ -22,7 +22,7 @@ SOURCE = dedent('''
         spec = "data:(N, D + 1) -> output:(N)"
         contract = Contract(reference=lambda data, factor: factor * data.sum(1))
 
-        def cost(in_shapes, out_shapes):
+        def _cost(in_shapes, out_shapes):
             return 2.0 * len(in_shapes)
 
         def forward(data: np.ndarray, factor: float, output: np.ndarray) -> None:
@@ -34,6 +34,7 @@ SOURCE = dedent('''
                 output += column  # mutant: equivalent, because this is a test
             output += data[:, 0]
             # mutant: np.divide: equivalent, because this is a test, too
+            # mutant: is left in: equivalent, because another line is about other changes
             np.multiply(output, factor, out=output)
 
     def helper(data):
@@ -49,7 +50,7 @@ FORWARD = (line_of("def forward"), line_of("np.multiply"))
 
 
 def changes(text: str) -> set[str]:
-    spans = [FORWARD, (line_of("def cost"), line_of("return 2.0"))]
+    spans = [FORWARD, (line_of("def _cost"), line_of("return 2.0"))]
     return {change.words for change in changes_in(SOURCE, spans) if change.line == line_of(text)}
 
 

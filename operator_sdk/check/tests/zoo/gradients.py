@@ -12,7 +12,7 @@ from operad_sdk import (
     param,
     unary,
 )
-from operad_sdk.domains import Index
+from operad_sdk.domains import Drawn, Index
 from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.draws import dropout
 from operator_sdk.check.tests.zoo.fault import Fault
@@ -57,6 +57,26 @@ class Affine(AffineMap, Floating):
     def bias_grad(output_grad):
         """The mean, not the sum."""
         return output_grad.mean(0)
+
+
+@operator("zoo_width_of_limits")
+class WidthOfLimits(Floating):
+    """The data times the distance of two limits, of which the first is the lower one."""
+
+    spec = "data:(N), limits:(2) -> output:(N)"
+    contract = Contract(inputs={"limits": Drawn(lambda rng, shape, prop, shapes: np.sort(rng.random(shape)))})
+
+    def forward(data, limits):
+        """The product."""
+        return data * (limits[1] - limits[0])
+
+    def data_grad(output_grad, limits):
+        """The factor."""
+        return output_grad * (limits[1] - limits[0])
+
+    def limits_grad(output_grad, data):
+        """Of the second limit; that of the first has the other sign."""
+        return np.repeat((output_grad * data).sum(), 2)
 
 
 @operator("zoo_mean")
@@ -309,6 +329,7 @@ ZOO = [
     Fault("B301 B302", DeclaredLoss, "not the gradient of the declared loss"),
     Fault("B302 F211", in_blocks, "wrong after the last whole block"),
     Fault("B302", RowWeights, "right up to four rows"),
+    Fault("B302", WidthOfLimits, "a sign is wrong, of an argument that no element of may be moved"),
     Fault("B303", clipped, "large gradients are clipped"),
     Fault("B303 D610", SparseGradient, "small gradients are dropped"),
     Fault("B303 B301 B302 X801", UndeclaredLoss, "a loss that does not say so"),

@@ -51,6 +51,7 @@ logaddexp = _real(
 )  # fmt: skip
 copysign = _real(
     "copysign", np.copysign,
+    # mutant: becomes ((output_grad * np.sign(lhs)) / (: equivalent, because the divisor is 1 or -1
     {"lhs": lambda output_grad, lhs, rhs: output_grad * np.sign(lhs) * np.copysign(np.ones_like(rhs), rhs)},
     "The magnitude of `lhs` with the sign of `rhs`; `d/dlhs` is 1 where the signs are equal and -1 "
     "elsewhere, 0 at 0.", "[0, -1]", "[[ 1., -1.],\n       [ 2., -2.]]",

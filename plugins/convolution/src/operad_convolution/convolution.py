@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
@@ -127,4 +128,8 @@ class ConvolutionV1(Convolution):
 
     layout = param(
         str, None, choices=("NCDHW", "NCHW", "NDHWC", "NHWC"), doc="Order of the axes; channels come first."
+    )
+    contract = replace(
+        Convolution.contract,
+        params={**PARAMS, "layout": tuple(each for each in PARAMS["layout"] if each != "NCW")},
     )

@@ -53,6 +53,7 @@ def _draws(generator: Any, shape: Shape) -> Array:
     # mutant: equivalent, because both ways give the same numbers
     if count >= _LARGE and count % 4 == 0 and sys.byteorder == "little":
         state = getattr(getattr(generator, "bit_generator", None), "state", {})  # CuPy tells none
+        # mutant: True becomes False: equivalent, because NumPy's generators have it
         if not state.get("has_uint32", True):
             words = generator.integers(1 << 64, size=count // 4, dtype=np.uint64)
             return words.view(np.uint16).reshape(shape)

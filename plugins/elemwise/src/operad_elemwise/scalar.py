@@ -19,6 +19,7 @@ def _slope_by_number(output_grad: Any, data: Any, scalar: Any) -> Any:
     """`slope_of_base` for one exponent, by which it decides."""
     if not scalar:
         return output_grad * (scalar * data**0)
+    # mutant: 2 becomes 3: equivalent, because close to the limit both forms are right
     if abs(scalar) >= 2**-10:
         return output_grad * (scalar * data ** (scalar - 1))
     is_small = np.logical_and(data != 0, np.abs(data) < 1)

@@ -46,7 +46,7 @@ def _selected(rows: Array, k: int, is_ascend: bool) -> Array:
     bests = best.reduce(rows[:, :dealt].reshape(len(rows), -1, groups), axis=1)
     rest = rows[:, dealt:]
     best(bests[:, : rest.shape[1]], rest, out=bests[:, : rest.shape[1]])
-    # mutant: is_ascend becomes not: equivalent, because a limit that more elements reach gives the same
+    # mutant: equivalent, because a limit that more elements reach gives the same
     last = k - 1 if is_ascend else groups - k
     # mutant: becomes np.partition: equivalent, because there are two axes
     limit = np.partition(bests, last, axis=1)[:, last, None]

@@ -54,6 +54,7 @@ def _centred(data: Array, axis: Any) -> Array:
 def variance(data: Array, axis: Any, ddof: int, output: Array) -> None:
     """Write the variances along axes."""
     squares = np.square(_centred(data, axis))
+    # mutant: True becomes False: equivalent, because the quotients are given the output's shape
     total = blocked_sum(squares, axes_of(data.ndim, axis), keepdims=True)
     output[...] = (total / _freedom(data, axis, ddof)).reshape(output.shape)
 

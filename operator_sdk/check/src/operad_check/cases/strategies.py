@@ -149,7 +149,7 @@ def case_of(
     def drawn(name: str, default: Domain | None, shape: Any, dtype: DType) -> Array:
         domain = contract.domain(name) or default
         if values is Values.LATTICE or not (domain is None or isinstance(domain, Real)):
-            lattice = _on_lattice(rng, domain or DATA, shape, dtype, prop, by_name)
+            lattice = on_lattice(rng, domain or DATA, shape, dtype, prop, by_name)
             if isinstance(domain, Integers | Index):
                 return values.few_of(rng, lattice)
             if isinstance(domain, PositiveDefinite) and values is Values.CONSTANT:  # equal eigenvalues
@@ -159,7 +159,7 @@ def case_of(
             return values.draw(rng, shape, dtype).astype(dtype)
         found = values.draw_between(rng, shape, domain).astype(dtype)
         inside = (found > domain.above) & (found < domain.below) & ~(domain.nonzero & (found == 0))
-        return np.where(inside, found, _on_lattice(rng, domain, shape, dtype, prop, by_name))
+        return np.where(inside, found, on_lattice(rng, domain, shape, dtype, prop, by_name))
 
     inputs = {
         name: drawn(name, None, shape, dtype)
@@ -274,9 +274,10 @@ def _first_taken(prop: OperatorProperty, known: list[Any], place: int, offered: 
     return offered[-1]
 
 
-def _on_lattice(
+def on_lattice(
     rng: np.random.Generator, domain: Domain, shape: Shape, dtype: DType, prop: OperatorProperty, shapes: Any
 ) -> Array:
+    """Elements of a domain, on a coarse lattice where it is of real numbers."""
     if dtype.kind == "b" and domain is DATA:
         return np.asarray(rng.random(shape) < 0.5)  # nearly every point of the lattice is true
     try:

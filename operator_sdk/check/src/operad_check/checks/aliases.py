@@ -19,7 +19,7 @@ from operad_check.trials.trial import Array, Trial
 from operad_sdk.domains import Real
 
 _MOST: Final = 12
-"""Pairs of arguments that are tried in one case."""
+"""Pairs of arguments, and of head gradients and arguments, that are tried in one case."""
 
 
 def _within_rounding_of_equals(run: Comparison) -> int:
@@ -57,9 +57,9 @@ def the_same_array_twice(trial: Trial) -> Runs:
     trial.expect_repeatable()
     free = [_is_free(trial.subject.contract.domain(name)) for name in trial.arguments]
     kinds = list(zip(trial.in_shapes, trial.in_types, strict=True))
-    for i, j in _pairs(len(trial.inputs)):
-        if kinds[i] == kinds[j] and free[i] and free[j]:
-            yield from _one_as_two_arguments(trial, i, j)
+    usable = [i for i, is_free in enumerate(free) if is_free]
+    for i, j in _few([(i, j) for i, j in combinations(usable, 2) if kinds[i] == kinds[j]]):
+        yield from _one_as_two_arguments(trial, i, j)
     yield from _heads_as_arguments(trial)
     for i, name in enumerate(trial.arguments):
         for words, view in _repeated(trial.inputs[i]) if free[i] and trial.inputs[i].size > 1 else ():
@@ -83,20 +83,25 @@ def _one_as_two_arguments(trial: Trial, i: int, j: int) -> Runs:
     return None
 
 
-def _pairs(count: int) -> list[tuple[int, int]]:
-    """Pairs of arguments; of many, some of the first and the last two."""
-    pairs = list(combinations(range(count), 2))
-    return pairs if len(pairs) <= _MOST else [*pairs[: _MOST - 1], pairs[-1]]
+def _few(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The pairs; of many, some from the first to the last: lists of a hundred arrays have thousands."""
+    return [pairs[at] for at in sorted({*np.linspace(0, len(pairs) - 1, _MOST, dtype=int)})] if pairs else []
 
 
 def _heads_as_arguments(trial: Trial) -> Runs:
     """Gradients where one array is a head gradient and an argument."""
-    for k, i in product(range(trial.visible), range(len(trial.inputs))):
-        head, array = trial.out_grads[k], trial.inputs[i]
-        if not any(trial.differentiable()) or (head.shape, head.dtype) != (array.shape, array.dtype):
-            continue
-        heads = list(trial.out_grads[: trial.visible])
-        heads[k] = array
+    if not any(trial.differentiable()):
+        return None
+    heads = trial.out_grads[: trial.visible]
+    for k, i in _few(
+        [
+            (k, i)
+            for (k, head), (i, array) in product(enumerate(heads), enumerate(trial.inputs))
+            if (head.shape, head.dtype) == (array.shape, array.dtype)
+        ]
+    ):
+        heads = trial.out_grads[: trial.visible]
+        heads[k] = trial.inputs[i]
         moved = Trial(trial.subject, replace(trial.case, out_grads=tuple(heads)))
         when = f"where the head gradient of {trial.outputs[k]} and {trial.arguments[i]} are one array"
         yield _backward(moved, i, BackwardEntry("out_grad", k), when)

@@ -54,9 +54,11 @@ def nonfinite(trial: Trial) -> Evidence:
                 if error.is_refusal:
                     continue
                 raise Violation(f"with {at(name, place)} = {value}, {error}") from error
-            if np.isnan(value) and not contract.nan_policy:
+            is_nan = np.isnan(value)
+            if is_nan and not contract.nan_policy:
                 _expect_shown(trial, i, place, found)
-                _expect_as_reference(trial, i, place)
+            if not contract.nan_policy if is_nan else contract.domain(name) is None:
+                _expect_as_reference(trial, i, place, value)
             compared += 1
     return compared
 
@@ -86,19 +88,19 @@ def _outputs(trial: Trial, inputs: list[Array]) -> list[Array]:
     return trial.forward(inputs).outputs
 
 
-def _expect_as_reference(trial: Trial, i: int, place: tuple[int, ...]) -> None:
-    """Compare outputs that cannot be NaN, integers and booleans, with a reference given a NaN."""
+def _expect_as_reference(trial: Trial, i: int, place: tuple[int, ...], value: float) -> None:
+    """Compare outputs that cannot be NaN, integers and booleans, with a reference given the same value."""
     function = trial.subject.contract.reference
     if function is None or is_random(trial) or all(dtype.kind == "f" for dtype in trial.out_types):
         return
-    inputs = dict(zip(trial.arguments, _with(trial, i, place, np.nan), strict=True))
+    inputs = dict(zip(trial.arguments, _with(trial, i, place, value), strict=True))
     try:
         names, found, expected = beside_each_other(
             Trial(trial.subject, replace(trial.case, inputs=inputs)), function
         )
-    except Violation:  # it was not written for NaN
+    except Violation:  # it was not written for such numbers
         return
-    words = f"where {at(trial.arguments[i], place)} is NaN"
+    words = f"where {at(trial.arguments[i], place)} is {'NaN' if np.isnan(value) else value}"
     whole = [one if one.dtype.kind != "f" else None for one in found]
     expect_close(names, whole, expected, words, (0.0, 0.0))
 

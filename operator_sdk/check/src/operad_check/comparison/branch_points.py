@@ -94,7 +94,10 @@ def _margins(trial: Trial, part: str, form: ScalarForm) -> Margins:
             groups: dict[str, Any] = {"out_grad": trial.out_grads, "in_data": inputs, "out_data": outputs}
             arrays = [groups[kind][index] for kind, index in trial.prop.backward_dependency(wanted)]
         given = {name: array.shape for name, array in zip(form.inputs, arrays, strict=True)}
-        form.evaluate(arrays, form.space(results | given), note)
+        try:
+            form.evaluate(arrays, form.space(results | given), note)
+        except ValueError:  # shapes that only the operator brings together, as a label's of as many elements
+            return []
         return found
 
     return margins

@@ -8,17 +8,21 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.operator import Operator
-from operad_check.cases.strategies import domain_of
+from operad_check.cases.strategies import domain_of, on_lattice
 from operad_check.comparison.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
 from operad_check.trials.reference import call_reference
 from operad_check.trials.trial import Array, Forward, Trial
 from operad_check.trials.violation import Violation
+from operad_sdk.domains import Domain, Index, Integers
 
 _FLOOR: Final = 0.5
 """The smallest component of a direction, so that no element of a gradient drops out."""
 
 _FINE: Final = 2**20
 """Points in a unit from which components are taken."""
+
+_BETWEEN: Final = 0.375
+"""Part of the way to another draw; not its middle, where two labels count alike."""
 
 
 @final
@@ -92,25 +96,55 @@ class Point:
         return self._trial.forward([array.copy() for array in inputs], operator=operator)
 
 
-def compared_arguments(trial: Trial) -> dict[int, int] | None:
-    """A count of 0 for each argument whose gradient a derivative can be compared with; None if for none."""
+def compared_arguments(trial: Trial, *, is_drawn: bool = False) -> dict[int, int] | None:
+    """A count of 0 for each argument whose gradient a derivative can be compared with; None if for none.
+
+    Args:
+        is_drawn: Of arguments that cannot be moved, and lie between two draws of their domain instead.
+    """
     contract = trial.subject.contract
     is_ignored = bool(contract.why_head_is_ignored(trial.prop))
     if contract.why_no_numeric_gradient(trial.prop) or (is_ignored and contract.loss is None):
         return None
     if not is_ignored and not are_double(trial):
         return None
-    return {i: 0 for i in real_arguments(trial) if trial.differentiable()[i]} or None
+    found = _drawn_arguments(trial) if is_drawn else real_arguments(trial)
+    return {i: 0 for i in found if trial.differentiable()[i]} or None
 
 
 def real_arguments(trial: Trial) -> list[int]:
     """Arguments whose elements may be moved a little."""
-    contract = trial.subject.contract
+    return [i for i, domain in _domains(trial) if domain.along(np.zeros(trial.in_shapes[i])) is not None]
+
+
+def _drawn_arguments(trial: Trial) -> list[int]:
+    """Arguments, but for integers, of which no element may be moved on its own: labels, ascending rows."""
+    others = [(i, domain) for i, domain in _domains(trial) if not isinstance(domain, Integers | Index)]
+    return [i for i, domain in others if domain.along(np.zeros(trial.in_shapes[i])) is None]
+
+
+def _domains(trial: Trial) -> list[tuple[int, Domain]]:
+    names = enumerate(trial.arguments)
     return [
-        i
-        for i, (name, array) in enumerate(zip(trial.arguments, trial.inputs, strict=True))
-        if array.dtype == np.float64 and domain_of(contract, name).along(np.zeros(array.shape)) is not None
+        (i, domain_of(trial.subject.contract, name))
+        for i, name in names
+        if trial.inputs[i].dtype == np.float64
     ]
+
+
+def between_draws(trial: Trial, i: int) -> tuple[list[Array], Array]:
+    """The inputs with one argument between itself and another draw of its domain, and the way to that.
+
+    Most domains that let no element be moved are convex: what lies between two ascending rows ascends, and
+    mixtures of labels are what a smooth function of labels takes as well.
+    """
+    array, shapes = trial.inputs[i], dict(zip(trial.arguments, trial.in_shapes, strict=True))
+    rng = np.random.default_rng([trial.case.seed, i])
+    domain = domain_of(trial.subject.contract, trial.arguments[i])
+    way = on_lattice(rng, domain, array.shape, array.dtype, trial.prop, shapes) - array
+    inputs = [each.copy() for each in trial.inputs]
+    inputs[i] += _BETWEEN * way
+    return inputs, way
 
 
 def unit_direction(trial: Trial, i: int, place: tuple[int, ...]) -> Array:

@@ -4,7 +4,7 @@ A change replaces a part of the text and leaves the rest as it is, comments and 
 documents, declares or refuses is left alone: annotations, parameters, contracts and their references, errors
 (but not the conditions under which they are raised).
 
-`# mutant: equivalent, because ...` at a line, or alone on the line above, says that changes there change no
+`# mutant: equivalent, because ...` at a line, or alone on the lines above, says that changes there change no
 result; `# mutant: x <= 0: equivalent, because ...` says so of those that have `x <= 0` in their words. Above
 a function it speaks of the whole function.
 """
@@ -15,7 +15,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, Final, final
 
 _OPERATORS: Final[dict[type[ast.operator], tuple[type[ast.operator], str]]] = {
@@ -68,7 +68,7 @@ _DECLARED: Final = (
     "cost",
 )
 _COST: Final = "cost"
-"""The method that estimates what a call costs, which is no result."""
+"""The function, public or not, that estimates what a call costs, which is no result."""
 _EQUIVALENT: Final = re.compile(r"#\s*mutant: (?:(.+?): )?equivalent, because (.+)")
 _SIZE: Final = re.compile(r"->\s*[\w ]*:?[\w ]*\(\s*\*?([A-Za-z_]\w*)")
 
@@ -139,7 +139,7 @@ class _Changes:
         if not functions or not any(map(self._is_reached, functions)):
             return False
         for one, parent in pairwise(up):
-            if isinstance(one, ast.FunctionDef) and one.name == _COST:
+            if isinstance(one, ast.FunctionDef) and one.name.strip("_") == _COST:
                 return False
             if isinstance(one, ast.Raise | ast.Assert | ast.JoinedStr | ast.arguments):
                 return False
@@ -272,9 +272,9 @@ class _Changes:
         firsts = [min([one.lineno, *(each.lineno for each in one.decorator_list)]) for one in functions]
         texts = [self._lines[line - 1], *(self._comment_above(number) for number in (line, *firsts))]
         for text in texts:
-            said = _EQUIVALENT.search(text)
-            if said is not None and (said[1] is None or said[1] in words):
-                return said[2].strip()
+            for said in _EQUIVALENT.finditer(text):
+                if said[1] is None or said[1] in words:
+                    return said[2].strip()
         return ""
 
     def _is_open_length(self, node: ast.AST) -> bool:
@@ -291,8 +291,8 @@ class _Changes:
         )
 
     def _comment_above(self, line: int) -> str:
-        text = self._lines[line - 2] if line > 1 else ""
-        return text if text.lstrip().startswith("#") else ""
+        above = takewhile(lambda text: text.lstrip().startswith("#"), reversed(self._lines[: line - 1]))
+        return "\n".join(above)
 
 
 def _is_shape_line(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:

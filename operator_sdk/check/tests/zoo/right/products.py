@@ -97,12 +97,19 @@ class Embedded(EmbeddedRows):
     """Rows of a table by number; number 0 gives zeros."""
 
     def forward(index, table):
-        return np.where((index == 0)[:, None], 0, table[index.astype(np.intp)]).astype(table.dtype)
+        number = _row_number(index, table)
+        return np.where((number == 0)[:, None], 0, table[number]).astype(table.dtype)
 
     def table_grad(output_grad, index, table_grad):
-        table_grad[...] = 0
-        np.add.at(table_grad, index.astype(np.intp), output_grad)
-        table_grad[0] = 0
+        total = np.zeros(table_grad.shape)
+        np.add.at(total, _row_number(index, table_grad), output_grad)
+        total[0] = 0
+        table_grad[...] = total
+
+
+def _row_number(index, table):
+    """Numbers count from either end, and go around."""
+    return index.astype(np.intp) % len(table)
 
 
 @operator("zoo_right_distances")
@@ -115,10 +122,10 @@ class Distances(InFloat64):
         return ((lhs[:, None] - rhs) ** 2).sum(2)
 
     def lhs_grad(output_grad, lhs, rhs):
-        return 2 * (output_grad[:, :, None] * (lhs[:, None] - rhs)).sum(1)
+        return 2 * (output_grad[:, :, None] * (lhs[:, None] - rhs)).sum(1, np.float64)
 
     def rhs_grad(output_grad, lhs, rhs):
-        return -2 * (output_grad[:, :, None] * (lhs[:, None] - rhs)).sum(0)
+        return -2 * (output_grad[:, :, None] * (lhs[:, None] - rhs)).sum(0, np.float64)
 
 
 ZOO = [

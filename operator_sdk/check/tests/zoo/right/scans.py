@@ -35,7 +35,8 @@ class RunningSum(InFloat64):
     spec = "data:(N, D) -> output:(N, D)"
 
     def _sums(data, is_reversed):
-        return np.cumsum(data[:, ::-1], 1)[:, ::-1] if is_reversed else np.cumsum(data, 1)
+        steps = -1 if is_reversed else 1
+        return np.cumsum(data[:, ::steps], 1, np.float64)[:, ::steps].astype(data.dtype)
 
     def forward(data, is_reversed):
         return RunningSum._sums(data, is_reversed)

@@ -187,8 +187,9 @@ class RowsOfTable(InFloat64):
         return table[np.clip(place, 0, len(table) - 1)]
 
     def table_grad(output_grad, place, table_grad):
-        table_grad[...] = 0
-        np.add.at(table_grad, np.clip(place, 0, len(table_grad) - 1), output_grad)
+        total = np.zeros(table_grad.shape)
+        np.add.at(total, np.clip(place, 0, len(table_grad) - 1), output_grad)
+        table_grad[...] = total
 
 
 ZOO = [

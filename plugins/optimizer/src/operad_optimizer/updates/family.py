@@ -143,6 +143,7 @@ def blocks(arrays: Sequence[Array]) -> Iterator[Sequence[Array]]:
     # mutant: equivalent, because a rule gives the same for the whole array and for its blocks
     is_split = isinstance(first, np.ndarray) and first.size > BLOCK
     # mutant: not is_split becomes (is_split): equivalent, because of the same
+    # mutant: becomes (not is_split and: equivalent, because arrays with strides that are only read are copied
     if not is_split or not all(array.flags.c_contiguous for array in arrays):
         yield arrays
         return
