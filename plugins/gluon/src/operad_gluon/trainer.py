@@ -293,5 +293,6 @@ class Trainer:
             self._kvstore.load_optimizer_states(fname)
             return
         states = read_bytes(Path(fname), f"optimizer states {fname!r}")
-        for updater in self._updaters:
+        for updater, ctx in zip(self._updaters, self._contexts, strict=True):
+            self._optimizer._set_current_context(ctx.device_id)  # counts of updates are each context's own
             updater.set_states(states)

@@ -55,6 +55,9 @@ class HybridBlock(Block):
         if isinstance(value, HybridBlock):
             self._clear_cached_op()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_cached_op": None}  # a copy compiles again
+
     def _clear_cached_op(self) -> None:
         self._cached_graph, self._cached_op = (), None
 
