@@ -149,6 +149,7 @@ def test_a_schedule_decides_the_rate() -> None:
             "got list of <class 'int'>; pass net.collect_params",
         ),
         (lambda p: gluon.Trainer([p], "none"), ValueError, "unknown optimizer 'none'"),
+        (lambda p: gluon.Trainer([p], "sgd", 0.1), AssertionError, "is 0.1, expected a dict"),
         (lambda p: gluon.Trainer([p], od.optimizer.SGD(), {"wd": 1}), AssertionError, "must be None"),
         (
             lambda p: gluon.Trainer([gluon.Parameter("q", shape=1)], "sgd"),

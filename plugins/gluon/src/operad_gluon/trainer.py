@@ -59,6 +59,11 @@ class Trainer:
         self._param2idx = {param.name: i for i, param in enumerate(self._params)}
         self._compression_params = compression_params
         self._contexts = self._check_contexts()
+        if not isinstance(optimizer_params or {}, Mapping):
+            raise ParameterError(
+                f"Trainer: optimizer_params is {optimizer_params!r}, expected a dict such as "
+                "{'learning_rate': 0.1}"
+            )
         options = dict(optimizer_params or {})
         self._optimizer = self._optimizer_of(optimizer, options, optimizer_params)
         self._scale = self._optimizer.rescale_grad
