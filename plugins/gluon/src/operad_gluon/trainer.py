@@ -271,15 +271,11 @@ class Trainer:
             return True
         if not ignore_stale_grad:
             raise UserWarning(
-                f"Gradient of Parameter `{param.name}` on context {param.list_ctx()[0]} has not been "
-                "updated by "
-                "backward since last `step`. This could mean a bug in your model that made it only use "
-                "a subset of "
-                "the Parameters (Blocks) for this iteration. If you are intentionally only using a "
-                "subset, call step "
-                "with ignore_stale_grad=True to suppress this warning and skip updating of Parameters "
-                "with stale "
-                "gradient"
+                f"Gradient of Parameter `{param.name}` on context {param.list_ctx()[0]} has not been updated "
+                "by backward since last `step`. This could mean a bug in your model that made it only use a "
+                "subset of the Parameters (Blocks) for this iteration. If you are intentionally only using a "
+                "subset, call step with ignore_stale_grad=True to suppress this warning and skip updating of "
+                "Parameters with stale gradient"
             )
         return False
 
