@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +149,7 @@ def test_a_schedule_decides_the_rate() -> None:
             "got list of <class 'int'>; pass net.collect_params",
         ),
         (lambda p: gluon.Trainer([p], "none"), ValueError, "unknown optimizer 'none'"),
+        (lambda p: gluon.Trainer([p], "sgd", 0.1), AssertionError, "is 0.1, expected a dict"),
         (lambda p: gluon.Trainer([p], od.optimizer.SGD(), {"wd": 1}), AssertionError, "must be None"),
         (
             lambda p: gluon.Trainer([gluon.Parameter("q", shape=1)], "sgd"),
@@ -174,3 +177,55 @@ def test_a_store_is_needed_for_updates_on_it() -> None:
     backward(param)
     with pytest.raises(ValueError, match="needs a store; pass kvstore='device'"):
         trainer.step(1)
+
+
+def test_loaded_states_go_to_each_context_with_their_counts(tmp_path: Path) -> None:
+    path, given = str(tmp_path / "a.states"), ("adam", {"learning_rate": 0.1}, "device", None, False)
+    param = trained()[0]
+    trainer = gluon.Trainer([param], *given)
+    for _ in range(3):
+        backward(param)
+        trainer.step(1)
+    trainer.save_states(path)
+    resumed = gluon.Trainer([param], *given)
+    resumed.load_states(path)
+    backward(param)
+    resumed.step(1)
+    assert param.data(PLACES[0]).asnumpy().tolist() == param.data(PLACES[1]).asnumpy().tolist()
+
+
+def test_states_are_of_the_same_weights_whatever_numbers_names_have(tmp_path: Path) -> None:
+    def order(first: int) -> list[int]:
+        layers = [gluon.Parameter(f"dense{first + i}_weight", shape=(1,)) for i in range(3)]
+        for layer in layers:
+            layer.initialize()
+        trainer = gluon.Trainer({layer.name: layer for layer in layers}, "sgd")
+        return [layers.index(param) for param in trainer._params]
+
+    assert order(0) == order(9) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
+@pytest.mark.parametrize("is_late", [False, True], ids=["after a step", "before a step"])
+def test_a_copied_network_and_trainer_go_on_with_the_same_bits(copied: Any, is_late: bool) -> None:
+    net, x = nn.HybridSequential(), nd.arange(6).reshape((2, 3))
+    net.add(nn.Dense(4), nn.BatchNorm(), nn.Dense(1))
+    net.initialize()
+    net.hybridize()
+    pair = net, gluon.Trainer(net.collect_params(), "adam")
+
+    def run(net: Any, trainer: Any, *, begin: bool = True, end: bool = True) -> Any:
+        if begin:
+            with autograd.record():
+                loss = (net(x) ** 2).sum()
+            loss.backward()
+        if end:
+            trainer.step(2)
+        return net(x).asnumpy()
+
+    run(*pair)
+    if is_late:
+        run(*pair, end=False)
+    other = copied(pair)
+    for begin in (not is_late, True):
+        np.testing.assert_array_equal(run(*other, begin=begin), run(*pair, begin=begin))

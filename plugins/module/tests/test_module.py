@@ -320,6 +320,13 @@ def test_fit_needs_a_number_of_epochs(network: Any, batches_of: Any, drawn: Any)
         od.mod.Module(network).fit(batches_of(drawn.data, drawn.labels, 8))
 
 
+def test_fit_needs_batches(network: Any) -> None:
+    data = od.io.NDArrayIter(np.ones((4, 5)), np.zeros(4), batch_size=4)
+    list(data)
+    with pytest.raises(ArgumentError, match=r"no batch for epoch 0; call its reset\(\)"):
+        od.mod.Module(network).fit(data, num_epoch=1)
+
+
 def test_a_label_of_another_name_is_not_taken_for_a_parameter_in_silence():
     scores = od.sym.FullyConnected(od.sym.var("data"), num_hidden=2)
     net = od.sym.SoftmaxOutput(scores, od.sym.var("target"))

@@ -130,3 +130,19 @@ def test_files_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(OSError, match="No space left"):
         od.onnx.export(od.sym.relu(x), {}, {"x": (2,)}, path)
     assert path.read_bytes() == b"old"
+
+
+def test_arrays_of_parameters_are_computed_where_a_rule_needs_them() -> None:
+    layer = od.gluon.rnn.GRU(4, 2, bidirectional=True, input_size=3)
+    layer.initialize(od.init.Normal(0.5))
+    data = od.nd.random.uniform(-1, 1, (5, 2, 3))
+    expected = layer(data).asnumpy()
+    params = {name: param.data() for name, param in layer.collect_params().items()}
+    model = od.onnx.export(layer(od.sym.var("data")), params, {"data": data.shape})
+    onnx.checker.check_model(model, full_check=True)
+    np.testing.assert_allclose(
+        ReferenceEvaluator(model).run(None, {"data": data.asnumpy()})[0], expected, atol=1e-5
+    )
+    read = {name for node in model.graph.node for name in node.input}
+    assert {tensor.name for tensor in model.graph.initializer} <= read
+    assert not params.keys() & read

@@ -59,6 +59,11 @@ class Trainer:
         self._param2idx = {param.name: i for i, param in enumerate(self._params)}
         self._compression_params = compression_params
         self._contexts = self._check_contexts()
+        if not isinstance(optimizer_params or {}, Mapping):
+            raise ParameterError(
+                f"Trainer: optimizer_params is {optimizer_params!r}, expected a dict such as "
+                "{'learning_rate': 0.1}"
+            )
         options = dict(optimizer_params or {})
         self._optimizer = self._optimizer_of(optimizer, options, optimizer_params)
         self._scale = self._optimizer.rescale_grad
@@ -266,15 +271,11 @@ class Trainer:
             return True
         if not ignore_stale_grad:
             raise UserWarning(
-                f"Gradient of Parameter `{param.name}` on context {param.list_ctx()[0]} has not been "
-                "updated by "
-                "backward since last `step`. This could mean a bug in your model that made it only use "
-                "a subset of "
-                "the Parameters (Blocks) for this iteration. If you are intentionally only using a "
-                "subset, call step "
-                "with ignore_stale_grad=True to suppress this warning and skip updating of Parameters "
-                "with stale "
-                "gradient"
+                f"Gradient of Parameter `{param.name}` on context {param.list_ctx()[0]} has not been updated "
+                "by backward since last `step`. This could mean a bug in your model that made it only use a "
+                "subset of the Parameters (Blocks) for this iteration. If you are intentionally only using a "
+                "subset, call step with ignore_stale_grad=True to suppress this warning and skip updating of "
+                "Parameters with stale gradient"
             )
         return False
 
@@ -293,5 +294,6 @@ class Trainer:
             self._kvstore.load_optimizer_states(fname)
             return
         states = read_bytes(Path(fname), f"optimizer states {fname!r}")
-        for updater in self._updaters:
+        for updater, ctx in zip(self._updaters, self._contexts, strict=True):
+            self._optimizer._set_current_context(ctx.device_id)  # counts of updates are each context's own
             updater.set_states(states)

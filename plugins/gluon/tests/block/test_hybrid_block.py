@@ -232,6 +232,11 @@ def test_types_are_told_by_inputs() -> None:
         (lambda net: net.register_child(gluon.Block()), ValueError, "must also be HybridBlock"),
         (lambda net: gluon.HybridBlock()(nd.ones(1)), NotImplementedError, "no hybrid_forward"),
         (lambda net: net(3), ValueError, "but got 3 of type int"),
+        (
+            lambda net: object.__new__(nn.Dense).__setattr__("a", net),
+            RuntimeError,
+            r"Dense.a .*super\(\).__init__",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(call: Any, error: type[Exception], text: str) -> None:

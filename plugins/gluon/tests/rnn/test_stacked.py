@@ -75,3 +75,22 @@ def test_mistakes_are_named() -> None:
     rnn.ZoneoutCell(cell)
     with pytest.raises(GraphError, match="is inside a cell that modifies it"):
         cell.begin_state(batch_size=2)
+
+
+@pytest.mark.parametrize("is_hybrid", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_cells_begin_with_states_of_their_own_type(dtype: str, is_hybrid: bool) -> None:
+    class Last(od.gluon.HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            inner = rnn.ResidualCell(rnn.GRUCell(3))
+            forth_and_back = rnn.BidirectionalCell(rnn.LSTMCell(2), rnn.RNNCell(1))
+            self.cells = stack(forth_and_back, inner, kind=rnn.HybridSequentialRNNCell)
+
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return self.cells.unroll(2, [x, x], merge_outputs=False)[0][1]
+
+    net = Last()
+    net.cast(dtype)
+    net.hybridize(is_hybrid)
+    assert net(od.nd.ones((2, 5), dtype=dtype)).dtype == dtype

@@ -218,6 +218,11 @@ class BaseModule(InferenceLoops):
                 state.batch_done(epoch, nbatch)
                 following = self._prepared(batches, sparse_row_id_fn)
             data_batch = following
+        if nbatch == 0:
+            raise ArgumentError(
+                f"fit: train_data has no batch for epoch {epoch}; call its reset() before fit, and give it "
+                "at least as many rows as a batch has"
+            )
         return nbatch
 
     @staticmethod

@@ -126,6 +126,7 @@ class _Writer:
             sink.info(Value(sink.output(value.name, entry.name), value.spec))
             for entry, value in zip(self._graph.outputs, made, strict=True)
         ]
+        sink.prune([output.name for output in outputs])
         read = {name for node in every_node(sink.nodes) for name in node.input}
         free = [sink.info(value) for value in inputs if value.name in read - self._params.keys()]
         graph = helper.make_graph(sink.nodes, "operad", free, outputs, list(self._initializers(read)))
@@ -157,7 +158,7 @@ class _Writer:
         for name, array in self._params.items():
             if name in read:
                 yield numpy_helper.from_array(np.ascontiguousarray(array), name)
-        yield from self._sink.constants.values()
+        yield from (tensor for name, tensor in self._sink.constants.items() if name in read)
 
 
 def _names(name: str, shape: Sequence[int | str | None]) -> list[int | str]:

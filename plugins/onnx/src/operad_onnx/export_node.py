@@ -240,12 +240,12 @@ class ExportNode:
         return str(self.add("Transpose", value, perm=(*range(rank - 2), rank - 1, rank - 2)))
 
     def array(self, index: int) -> np.ndarray[Any, Any]:
-        """The array of an input that is a parameter.
+        """The array of an input that is a parameter, or computed of parameters alone.
 
         Raises:
-            UnsupportedError: It is computed, or an input of the model.
+            UnsupportedError: It depends on an input of the model.
         """
-        found = self.sink.arrays.get(self.inputs[index])
+        found = self.sink.known(self.inputs[index])
         if found is None:
             self.refuse(f"input {index} ({self.inputs[index]!r}) must be among the parameters")
         return found

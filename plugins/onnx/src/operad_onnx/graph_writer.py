@@ -78,6 +78,7 @@ def written(graph: Graph, specs: Sequence[Spec], names: Sequence[str], sink: Sin
                 own.name = node.name
         for entry, name in zip(visible, made, strict=False):
             values[entry] = _named(name, entry.name, sink, before)
+            sink.computed[values[entry]] = node.op, inputs, entry.index
     for entry in graph.outputs:
         if entry not in values:
             raise UnsupportedError(f"{where}the output {entry.name!r} has no counterpart in ONNX")

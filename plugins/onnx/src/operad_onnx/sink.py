@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+import operad
 from operad.graph import Graph
 from operad_onnx.element_types import number_of
 from operad_onnx.names import unique
@@ -55,6 +56,7 @@ class Sink:
         arrays: The parameters, by name.
         sources: An input and its axis, for each length that differs from run to run.
         symbols: The names of such lengths.
+        computed: Operator, inputs and number of the output, for each value that a node of the symbol makes.
         write: Writer of graphs inside operators.
     """
 
@@ -73,6 +75,7 @@ class Sink:
         self.constants: dict[str, onnx.TensorProto] = {}
         self.domains: set[str] = set()
         self.sources: dict[tuple[int, int], tuple[str, int]] = {}
+        self.computed: dict[str, tuple[Any, Sequence[str], int]] = {}
         self._names: dict[str, int] = {}
         self._of_contents: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
@@ -87,6 +90,31 @@ class Sink:
             name = self._of_contents[key] = self.unique(hint)
             self.constants[name] = numpy_helper.from_array(value, name)
         return self._of_contents[key]
+
+    def known(self, name: str) -> np.ndarray[Any, Any] | None:
+        """A value that depends on no input of the model."""
+        if name in self.arrays or name not in self.computed:
+            return self.arrays.get(name)
+        op, inputs, number = self.computed[name]
+        arrays = [self.known(each) for each in inputs]
+        if not arrays or any(array is None for array in arrays):
+            return None
+        params = {key: value for key, value in op.get_params().items() if value not in ("None", "")}
+        given = [operad.nd.array(array, dtype=array.dtype) for array in arrays if array is not None]
+        found: Any = getattr(operad.nd, op.name)(*given, **params)
+        return cast("np.ndarray[Any, Any]", (found[number] if isinstance(found, list) else found).asnumpy())
+
+    def prune(self, outputs: Iterable[str]) -> None:
+        """Leave out nodes that lead to no output: rules may have computed their values."""
+        read, kept = set(outputs), list[onnx.NodeProto]()
+        for node in reversed(self.nodes):
+            if not read.isdisjoint(node.output):
+                kept.append(node)
+                read |= {name for each in every_node([node]) for name in each.input}
+                read |= {
+                    out.name for each in every_node([node]) for a in each.attribute for out in a.g.output
+                }
+        self.nodes = kept[::-1]
 
     def info(self, value: Value) -> onnx.ValueInfoProto:
         """Name, shape and type of a value, as the inputs and outputs of graphs have them."""

@@ -41,6 +41,9 @@ class Together:
         self._made_of: Sequence[object] = ()
         self._parts: Sequence[_Part] = ()
 
+    def __reduce__(self) -> tuple[type[Together], tuple[()]]:
+        return Together, ()  # all of it is made again, for the arrays of a copy
+
     def __call__(
         self, weights: Sequence[NDArray], grads: Sequence[NDArray], calls: Sequence[UpdateCall]
     ) -> None:

@@ -32,6 +32,7 @@ class Updater:
         self.states: dict[Index, State] = {}
         self.aggregate_updates = getattr(optimizer, "aggregate_num", 0) > 1
         self._together = Together()
+        self._loaded: set[Index] = set()
 
     def __call__(
         self,
@@ -51,8 +52,7 @@ class Updater:
                 return
         given = list(zip(indices, grads, weights, strict=True))
         for i, _, w in given:
-            if i not in self.states:
-                self.states[i] = self.optimizer.create_state_multi_precision(i, w)
+            self._ready(i, w)
         if several and self._moves_together(indices):
             for group in self._groups(given):
                 together, grads, weights = zip(*group, strict=True)
@@ -83,10 +83,18 @@ class Updater:
         for group in groups:
             optimizer._update_count([index for _, index, _ in group])
             for position, index, weight in group:
-                if index not in self.states:
-                    self.states[index] = optimizer.create_state_multi_precision(index, weight)
+                if index not in self.states or self._loaded:
+                    self._ready(index, weight)
                 found[position] = optimizer.step_call(index, self.states[index])
         return found
+
+    def _ready(self, index: Index, weight: NDArray) -> None:
+        """Make a weight's state; one that was loaded goes where the weight is."""
+        if index not in self.states:
+            self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
+        elif index in self._loaded:
+            self.states[index] = self.sync_state_context(self.states[index], weight.context)
+        self._loaded.discard(index)
 
     def _moves_together(self, indices: Sequence[Index]) -> bool:
         return self.aggregate_updates and self.optimizer.is_aggregating(indices)
@@ -137,7 +145,7 @@ class Updater:
         total, of_indices = checked_counts(counts)
         settings = checked_settings(vars(self.optimizer), counts.get("settings", {}))
         # state change: all of it is known to be good.
-        self.states = loaded
+        self.states, self._loaded = loaded, set(loaded)
         self.optimizer.num_update = total
         self.optimizer._index_update_count.clear()
         self.optimizer._index_update_count.update(of_indices)

@@ -43,6 +43,8 @@ def __getattr__(name: str) -> _Any:
 def __dir__() -> list[str]:
     ...
 
+import operad_gluon as _added_gluon
+gluon = _added_gluon
 import operad_image as _added_image
 image = _added_image
 import operad_image as _added_img

@@ -15,7 +15,7 @@ from operad_gluon.block.files import BlockFiles
 from operad_gluon.block.hooks import HookHandle
 from operad_gluon.block.naming import BlockScope
 from operad_gluon.block.summary import summarize
-from operad_gluon.errors import BlockTypeError, ParameterError
+from operad_gluon.errors import BlockTypeError, ParameterError, UninitializedError
 from operad_gluon.parameter import Parameter, ParameterDict
 
 
@@ -73,6 +73,11 @@ class Block(BlockFiles):
         return f"{type(self).__name__}(\n{lines}\n)"
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, (Parameter, Block)) and "_children" not in self.__dict__:
+            raise UninitializedError(
+                f"{type(self).__name__}.{name} is set before the block is made; call "
+                "super().__init__(**kwargs) first in its __init__"
+            )
         existing = self.__dict__.get(name)
         if isinstance(existing, (Parameter, Block)) and not isinstance(value, type(existing)):
             raise BlockTypeError(

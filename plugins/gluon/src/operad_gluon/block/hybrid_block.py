@@ -55,6 +55,9 @@ class HybridBlock(Block):
         if isinstance(value, HybridBlock):
             self._clear_cached_op()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_cached_op": None}  # a copy compiles again
+
     def _clear_cached_op(self) -> None:
         self._cached_graph, self._cached_op = (), None
 
@@ -147,10 +150,8 @@ class HybridBlock(Block):
     def _infer(self, args: Any, what: str) -> None:
         """Tell the parameters' shapes, or types, from those of arguments."""
         inputs, symbol = self._graph_of(args)
-        leaves = [leaf for leaf in flatten(args, "input")[0] if leaf is not None]
-        given: dict[str, Any] = {
-            str(x.name): getattr(leaf, what) for x, leaf in zip(inputs, leaves, strict=True)
-        }
+        pairs = zip(inputs, (leaf for leaf in flatten(args, "input")[0] if leaf is not None), strict=True)
+        given: dict[str, Any] = {str(x.name): getattr(leaf, what) for x, leaf in pairs}
         infer: Any = symbol.infer_shape if what == "shape" else symbol.infer_type
         found, _, states = infer(**given)
         names = [*symbol.list_arguments(), *symbol.list_auxiliary_states()]
@@ -267,9 +268,8 @@ class HybridBlock(Block):
             )
         symbol = self._cached_graph[1]
         symbol.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
-        arguments, states = symbol.list_arguments(), symbol.list_auxiliary_states()
-        params = self.collect_params()
-        kinds = dict.fromkeys(arguments, "arg") | dict.fromkeys(states, "aux")
+        params, states = self.collect_params(), symbol.list_auxiliary_states()
+        kinds = dict.fromkeys(symbol.list_arguments(), "arg") | dict.fromkeys(states, "aux")
         values = {f"{kinds[name]}:{name}": param._mean() for name, param in params.items() if name in kinds}
         od.nd.save(f"{path}-{epoch:04d}.params", values)
 

@@ -35,6 +35,20 @@ class HeldArrays:
         self._noted: list[int] = []
         self._deferred_init: tuple[Any, ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Its arrays, of which copies have versions of their own: what is kept is how old gradients are."""
+        return vars(self) | {"_noted": self._ages(self._noted)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self._data is not None and self._grad is not None:
+            autograd.mark_variables(self._data, self._grad, self._grad_req)
+        self._noted = self._ages(self._noted)
+
+    def _ages(self, other: list[int]) -> list[int]:
+        """Differences between the gradients' versions and others."""
+        return [version_of(grad) - old for grad, old in zip(self._grad or (), other, strict=True)]
+
     def _hold(self, arrays: list[NDArray]) -> None:
         """Have other arrays as the values, with gradients as requested."""
         self._data, self._grad = arrays, None

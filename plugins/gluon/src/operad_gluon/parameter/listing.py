@@ -11,13 +11,16 @@ from operad_gluon.parameter.parameter_dict import ParameterDict
 
 
 def listed(params: Any) -> list[Parameter]:
-    """Parameters as a list, sorted by name where they have names here.
+    """Parameters as a list, in the order in which they were made.
+
+    MXNet's order, by name, changes with the numbers in names: `dense10_weight` comes before `dense9_weight`.
+    Then states in files, which have numbers, would be those of other weights.
 
     Raises:
         BlockValueError: They are something else.
     """
     if isinstance(params, (dict, ParameterDict)):
-        params = [params[name] for name in sorted(params)]
+        params = list(params.values())
     if not isinstance(params, Sequence) or isinstance(params, str):
         raise BlockValueError(
             f"First argument must be a list or dict of Parameters, got {type(params)}; pass "

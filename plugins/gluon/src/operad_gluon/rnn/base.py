@@ -6,6 +6,7 @@ Source: RecurrentCell, python/mxnet/gluon/rnn/rnn_cell.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from operad import nd
@@ -147,14 +148,16 @@ class HybridRecurrentCell(RecurrentCell, HybridBlock):
 
 
 def get_begin_state(cell: Any, F: Any, begin_state: Any, inputs: Any, batch_size: int) -> Any:
-    """The states that are given, or the cell's own, where the inputs are."""
+    """The states that are given, or the cell's own: of the type of its parameters, where the inputs are."""
     if begin_state is not None:
         return begin_state
+    dtypes = [param.dtype for param in cell.collect_params().values()]
+    zeros = partial(F.zeros, dtype=dtypes[0]) if dtypes else F.zeros
     if F is not nd:
-        return cell.begin_state(func=F.zeros, batch_size=batch_size)
+        return cell.begin_state(func=zeros, batch_size=batch_size)
     first = inputs if isinstance(inputs, tensor_types) else inputs[0]
     with first.context:
-        return cell.begin_state(func=F.zeros, batch_size=batch_size)
+        return cell.begin_state(func=zeros, batch_size=batch_size)
 
 
 def states_of(cells: Iterable[Any], batch_size: int) -> list[dict[str, Any]]:
