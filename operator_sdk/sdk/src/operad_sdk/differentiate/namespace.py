@@ -69,7 +69,7 @@ def in_namespace(function: Any, xp: Namespace, scopes: dict[int, dict[str, Any]]
     Args:
         scopes: Globals that were made before, by the identity of those that they stand for.
     """
-    if not isinstance(function, FunctionType) or function.__module__.partition(".")[0] in OURS:
+    if not isinstance(function, FunctionType) or (function.__module__ or "").partition(".")[0] in OURS:
         return function
     scopes, own = {} if scopes is None else scopes, function.__globals__
     if id(own) not in scopes:
