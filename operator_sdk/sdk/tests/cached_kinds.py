@@ -80,7 +80,7 @@ def by_answers() -> str:
 
 
 def by_processor() -> machine.Machine:
-    """The processor in LLVM's words: `processor/*.json`."""
+    """The processor in LLVM's words: `processor/*.txt`."""
     machine.host.cache_clear()
     return machine.host()
 

@@ -7,7 +7,6 @@ process asks LLVM.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from contextlib import suppress
 from importlib.util import find_spec
@@ -25,15 +24,15 @@ _BYTES: Final = 1 << 14
 
 def kept(path: Path) -> tuple[str, str, str] | None:
     """Triple, model and features that a file has; None, if there is none of use."""
-    with suppress(ValueError, TypeError):  # also where it is of another release
-        triple, cpu, features = map(str, json.loads(cache.load(path) or b""))
+    with suppress(ValueError):  # also where it is of another release
+        triple, cpu, features = (cache.load(path) or b"").decode().split("\n")
         return triple, cpu, features
     return None
 
 
 def keep(path: Path, found: tuple[str, str, str]) -> None:
     """Write them, if that can be done."""
-    cache.save(path, json.dumps(found).encode())
+    cache.save(path, "\n".join(found).encode())
 
 
 def file_of_processor() -> Path | None:
@@ -55,4 +54,4 @@ def file_of_processor() -> Path | None:
     if len(said) < len(_SAYS):
         return None
     about = (str(library), status.st_size, status.st_mtime_ns, os.uname().machine, *said)
-    return folder / f"{hashlib.sha256(repr(about).encode()).hexdigest()}.json"
+    return folder / f"{hashlib.sha256(repr(about).encode()).hexdigest()}.txt"
