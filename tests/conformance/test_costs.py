@@ -22,7 +22,8 @@ OTHERS = {
     "ftml_update", "ftrl_update", "rmspropalex_update",  # the longest rules of a family with one number
     "_Logical_Xor", "broadcast_logical_xor",  # one function of NumPy's, of which forms make five
     "multi_lars",  # one element for each tensor
-    "lamb_update_phase2", "mp_lamb_update_phase2",  # the form has norms, which are not for each element
+    "lamb_update_phase2", "mp_lamb_update_phase2", "_multi_lamb_update",
+    "_multi_mp_lamb_update",  # the form has norms, which are not for each element
 }  # fmt: skip
 
 

@@ -123,10 +123,16 @@ def load_average() -> float | None:
         return None
 
 
+def processor() -> list[str]:
+    """The lines in which the system describes the first processor; none where it does not."""
+    return kernel_text("/proc/cpuinfo").partition("\n\n")[0].splitlines()
+
+
 def machine() -> str:
     """The kind of processor, as far as the system says: measured constants hold for one kind."""
     import platform  # noqa: PLC0415 - `import operad` does without
 
-    lines = kernel_text("/proc/cpuinfo").splitlines()
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    model = next(
+        (line.partition(":")[2].strip() for line in processor() if line.startswith("model name")), ""
+    )
     return f"{platform.machine()} {model or platform.processor()}".strip()

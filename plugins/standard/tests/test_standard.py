@@ -9,7 +9,7 @@ from typing import Any
 PLUGINS = Path(__file__).parents[2]
 OTHERS = {
     "operad-standard", "operad-check-jax", "operad-check-pytest", "operad-check-torch", "operad-export",
-    "operad-gluon", "operad-index", "operad-loops", "operad-onnx",
+    "operad-index", "operad-loops", "operad-onnx",
 }  # fmt: skip
 """Itself, ways to other libraries, for those who have these, what extras bring, and a tool for servers."""
 
@@ -30,9 +30,9 @@ def test_its_extra_fast_brings_loops_and_their_compiler() -> None:
     assert found == _in_range("operad-loops", "operad-sdk[fast]")
 
 
-def test_its_extra_all_brings_every_package_of_contrib_ops_and_gluon() -> None:
+def test_its_extra_all_brings_every_package_of_contrib_ops() -> None:
     found = _project("standard")["optional-dependencies"]["all"]
-    assert found == _in_range(*sorted([*_beside(PLUGINS.parent / "contrib_ops"), "operad-gluon"]))
+    assert found == _in_range(*_beside(PLUGINS.parent / "contrib_ops"))
 
 
 def _beside(folder: Path) -> list[str]:

@@ -26,7 +26,7 @@ import numpy as np
 from operad.engine import run_single
 from operad.first_use import import_module
 from operad.operator import Array, OpContext
-from operad_sdk.in_vector_code import reason_against
+from operad_sdk.form_kernels import reason_against
 
 ADDED_IN_A_ROW: Final = 128
 """Additions in the operands' type that one result may have behind it, at most."""

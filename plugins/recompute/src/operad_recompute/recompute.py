@@ -16,7 +16,7 @@ from typing import Final
 from operad.graph import Graph, Pass, ShapeTable, node_costs
 from operad.interrupts import raise_of_handler
 from operad_passes import tables
-from operad_recompute.free import WORTH_BYTES, freely
+from operad_recompute import free
 from operad_recompute.memory import within
 from operad_recompute.outcome import Facts, Outcome
 from operad_recompute.settings import RecomputeSettings
@@ -59,10 +59,10 @@ def _of_class(graph: Graph, facts: Facts) -> Outcome | None:
 def _freely(graph: Graph, facts: Facts) -> Outcome | None:
     facts = {**facts}
     values = Values(graph, facts)
-    if values.kept_bytes < WORTH_BYTES and not values.forced:
+    if values.kept_bytes < free.WORTH_BYTES and not values.forced:
         return None
     facts["costs"] = node_costs(graph, facts["shapes"], facts["types"])  # which values read from here on
-    return freely(values, facts)
+    return free.freely(values, facts)
 
 
 recompute: Final = Pass(

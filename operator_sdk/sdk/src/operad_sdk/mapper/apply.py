@@ -17,7 +17,7 @@ from operad.context import Context
 from operad.errors import DTypeError, ShapeError
 from operad.first_use import import_module
 from operad.operator import ScalarForm
-from operad_sdk.in_vector_code import reason_against
+from operad_sdk.form_kernels import reason_against
 from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
 from operad_sdk.mapper.errors import MapperError
 

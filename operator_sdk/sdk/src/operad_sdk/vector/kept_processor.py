@@ -7,7 +7,7 @@ process asks LLVM.
 from __future__ import annotations
 
 import hashlib
-import os
+import platform
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,10 +16,9 @@ from typing import Final
 from operad.config import settings
 from operad.errors import ConfigError
 from operad.files import cache
+from operad.system import processor
 
 _SAYS: Final = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
-_BYTES: Final = 1 << 14
-"""More than the lines of the first processor have."""
 
 
 def kept(path: Path) -> tuple[str, str, str] | None:
@@ -44,14 +43,11 @@ def file_of_processor() -> Path | None:
     try:
         library = Path((spec and spec.origin) or "").parent / "binding" / "libllvmlite.so"
         status = library.stat()
-        with open("/proc/cpuinfo", "rb", buffering=0) as file:
-            text = file.read(_BYTES).decode()
         folder = settings().cache_dir / "processor"
     except (OSError, ValueError, ConfigError):
         return None
-    lines = text.partition("\n\n")[0].splitlines()
-    said = [line for line in lines if line.partition(":")[0].strip() in _SAYS]
+    said = [line for line in processor() if line.partition(":")[0].strip() in _SAYS]
     if len(said) < len(_SAYS):
         return None
-    about = (str(library), status.st_size, status.st_mtime_ns, os.uname().machine, *said)
+    about = (str(library), status.st_size, status.st_mtime_ns, platform.machine(), *said)
     return folder / f"{hashlib.sha256(repr(about).encode()).hexdigest()}.txt"

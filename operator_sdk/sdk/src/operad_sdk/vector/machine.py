@@ -111,7 +111,7 @@ def host() -> Machine:
 
 
 def _asked() -> Machine:
-    path = file_of_processor()
+    path = file_of_processor() if has_llvm() else None
     if path is not None and (known := kept(path)) is not None:
         return Machine(*known)
     # LLVM's lock is held meanwhile. A fork waits for what runs by `first_use`; its child finds it free.

@@ -21,7 +21,7 @@ import numpy as np
 from operad.first_use import cached_property, import_module
 from operad.operator import Cost, KernelCall
 from operad_sdk import Array, OperatorProperty
-from operad_sdk.in_vector_code import InVectorCode
+from operad_sdk.form_kernels import InVectorCode
 
 _FROM_SIZE: Final = 1 << 9
 """Elements of all weights from which a kernel takes less time than NumPy's functions."""
