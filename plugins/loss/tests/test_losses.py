@@ -159,3 +159,8 @@ def test_a_label_known_in_part_is_kept() -> None:
 def test_branches_are_not_looked_for_where_a_label_has_another_shape() -> None:
     inputs = {"data": np.ones((3, 3, 2)), "label": np.zeros((3, 2, 3))}
     assert verify("B314", "MAERegressionOutput", Case(inputs=inputs)) is None
+
+
+def test_a_scalar_form_reads_a_label_of_another_shape_in_its_order() -> None:
+    inputs = {"data": np.ones((1, 3, 2)), "label": np.arange(6.0).reshape(1, 2, 3)}
+    assert verify("A704", "LogisticRegressionOutput", Case(inputs=inputs))

@@ -62,11 +62,12 @@ def proposals(
         rows.sort(key=lambda row: -row[0])
         stay: list[tuple[float, Box]] = []
         for row in rows[: rpn_pre_nms_top_n if rpn_pre_nms_top_n > 0 else None]:
-            if all(_overlap(row[1], other) <= threshold for _, other in stay):
+            if len(stay) < rpn_post_nms_top_n and all(
+                _overlap(row[1], other) <= threshold for _, other in stay
+            ):
                 stay.append(row)
         for number in range(rpn_post_nms_top_n):
-            limited = stay[:rpn_post_nms_top_n]
-            score, box = limited[number % len(limited)]
+            score, box = stay[number % len(stay)]
             output.append([image, *box])
             scores.append([score])
     return np.reshape(output, (-1, 5)), np.reshape(scores, (-1, 1))

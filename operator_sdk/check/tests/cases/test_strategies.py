@@ -6,7 +6,10 @@ import pytest
 from operad.errors import ShapeError
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import unify_shapes
-from operad_check.cases.kinds import EDGES, ORDINARY, SMOOTH
+from operad_check.cases.attempts import Attempts
+from operad_check.cases.goal import GivenSize
+from operad_check.cases.kinds import EDGES, LONG, ORDINARY, SMOOTH
+from operad_check.cases.shapes import argument_shapes
 from operad_check.plan.profile import Profile
 from operad_check.running.session import Session
 from operad_check.trials.subject import subject_of
@@ -140,3 +143,10 @@ def test_declared_shapes_replace_the_search():
 
     even.contract = Contract(shapes=lambda prop, choose: [(2 * choose([1, 2, 3]),)])
     assert {case.inputs["data"].shape for case in pool_of(even)} == {(2,), (4,), (6,)}
+
+
+def test_a_long_size_is_no_number_of_axes():
+    contract = Contract(shapes=lambda prop, choose: [(1,) * choose((1, 2, 3))])
+    ranks = unary("strategies_ranks", accepts="floating", contract=contract)(lambda x: x * x)
+    subject, given = subject_of(ranks), GivenSize(0, 66)
+    assert argument_shapes(lambda sizes: 1, subject, ranks(), LONG, given, Attempts()) is None

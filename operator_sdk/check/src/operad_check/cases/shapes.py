@@ -30,6 +30,10 @@ _OF_AUTHORS = 2
 """Sizes that are chosen first where an author's function chooses; others may be numbers of axes."""
 
 
+_MOST_AXES = 32
+"""Axes that arrays of all releases of NumPy may have: an author may choose their number as a size."""
+
+
 @final
 class _Sizes:
     """Draws the sizes for one attempt; one of the sizes may be given."""
@@ -92,6 +96,8 @@ def argument_shapes(
             if isinstance(error, OperadError) or is_own(error, outside=1):
                 raise
             raise OperatorRaised("the declared shapes", error) from error
+        if max(map(len, chosen), default=0) > _MOST_AXES:
+            return None
         return _accepted(prop, chosen, attempts)
     if getattr(prop, "is_elementwise", False):
         return [_Sizes(draw, kind, given).shape()] * len(prop.list_arguments())

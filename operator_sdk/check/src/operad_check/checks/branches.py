@@ -37,12 +37,11 @@ def beside_branches(trial: Trial) -> Evidence:
         return None
     wanted = second_order_arguments(trial)
     made = gradient_operator(trial, wanted) if any(wanted) else None
-    count = None
+    count = 0
     for inputs in branch_points(trial):
-        count = count or 0
         for i in compared:
             if trial.inputs[i].size:
                 count += agrees_along(trial, inputs, {i: random_direction(trial, i, 0)})
         if made is not None:
             count += agree_at(trial, made, wanted, inputs)
-    return count
+    return count or None  # none, too, where there are branches at the end of the domain alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -254,6 +255,11 @@ def _expect_as_form(trial: Trial, part: str, form: ScalarForm) -> int:
     found, arrays = (_forward if part == "forward" else _gradient)(trial, part)
     given = dict(zip(form.inputs, arrays, strict=True)) | found
     space = form.space({name: array.shape for name, array in given.items()})
+    # One that a function reshapes, such as a label, has its elements in other axes.
+    arrays = [
+        array.reshape(space) if step.axes is None and array.size == prod(space) else array
+        for array, step in zip(arrays, form.instructions, strict=False)
+    ]
     results = form.evaluate(arrays, space)
     floats = [array.dtype for array in arrays if array.dtype.kind == "f"]
     limits = rounding_limits(form, arrays, space, min(floats, key=_OF_FORMS.index, default=_OF_FORMS[-1]))
