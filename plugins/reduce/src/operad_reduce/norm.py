@@ -65,7 +65,8 @@ class Norm(OperatorProperty):
         """`d/dx = x / norm`."""
         length, head = (unreduced(array, data.shape, axis) for array in (output, output_grad))
         unit = data / np.where(length == 0, length.dtype.type(np.inf), length)
-        if type(length) is not np.ndarray or np.isinf(length).any():  # of numbers that the type holds
+        is_known = type(length) is np.ndarray
+        if data.size and not (is_known and not np.isinf(length).any()):  # of numbers that the type holds
             scaled = data / _scale(data, axes_of(data.ndim, axis))
             own = np.sqrt(blocked_sum(np.square(scaled), axes_of(data.ndim, axis), keepdims=True))
             unit = np.where(np.isinf(length), scaled / own, unit)

@@ -5,6 +5,7 @@ LLVM compiles it, through llvmlite (`operad-sdk[vector]`). Nothing here is impor
 
 from operad_sdk.addresses import data_address as data_address
 from operad_sdk.form_kernels import InVectorCode as InVectorCode
+from operad_sdk.vector.array_calls import array_call as array_call
 from operad_sdk.vector.array_calls import strided_call as strided_call
 from operad_sdk.vector.axes import lying as lying
 from operad_sdk.vector.bounds import words_address as words_address
