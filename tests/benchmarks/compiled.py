@@ -47,7 +47,7 @@ _HEAD: Final = f"""\
 `python -m tests.benchmarks.compiled --page` writes this page. Milliseconds of time on the wall, medians.
 A step is forward and backward with given head gradients, of all parameters; the first step compiles.
 *MiB kept* is what stays in use between forward and backward. Ways of one library take turns in one process.
-What torch.compile and operad keep on disk is there: without it, the first steps of torch.compile take 4 to 35 s.
+What torch.compile and operad keep on disk is there; without it, first steps of torch.compile take 4 to 35 s.
 Machine: {os.cpu_count()} cores, {platform.machine()}.
 """
 
